@@ -1,0 +1,86 @@
+//! The AES-256-GCM codec of [`request-state`](https://docs.rs/request-state), on the `aes-gcm`
+//! crate.
+//!
+//! Add `request-state` with its feature `aes-gcm` instead of this crate.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+use aes_gcm::Aes256Gcm;
+use aes_gcm::aead::{AeadInOut, KeyInit};
+use request_state_core::{DecodeError, EncodeError, Keyring, Prepared, RequestStateCodec, aead};
+
+/// Names the algorithm, in the derivation of its key and in every token's associated data. The
+/// ring backend has the same, so each opens what the other sealed.
+const LABEL: &str = "request-state v1 aes-256-gcm";
+
+/// Seals with AES-256-GCM (NIST SP 800-38D): clients can neither read nor change a state.
+///
+/// Portable Rust, with AES and carry-less multiplication instructions where the processor has them.
+/// Its tokens are those of `RingCodec`; `docs/token-format.md` describes them.
+///
+/// The keys it holds are wiped when the last clone is dropped.
+///
+/// # Limits
+///
+/// Nonces are random, so one key may seal 2^32 times (NIST SP 800-38D, section 8.3). The seals of
+/// all codecs made from one keyring are counted together, and past the limit sealing fails with
+/// [`EncodeError::KeyExhausted`]. The count is per process: rotate well before.
+///
+/// # Example
+///
+/// ```
+/// use request_state_aesgcm::AesGcmCodec;
+/// use request_state_core::{Keyring, RequestStateCodec};
+///
+/// let codec = AesGcmCodec::new(&Keyring::ephemeral()?);
+/// let token = codec.encode(b"payload", b"context")?;
+/// assert_eq!(codec.decode(&token, b"context")?, b"payload");
+/// assert!(codec.decode(&token, b"another context").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AesGcmCodec(Prepared<Aes256Gcm>);
+
+impl AesGcmCodec {
+    /// A codec that seals with the first key of `keys` and opens with every one.
+    #[must_use]
+    pub fn new(keys: &Keyring) -> Self {
+        Self(keys.prepare(|key| Aes256Gcm::new(&(*key.derive(LABEL)).into())))
+    }
+}
+
+impl RequestStateCodec for AesGcmCodec {
+    fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError> {
+        aead::seal(&self.0, LABEL, payload, context, encrypt)
+    }
+
+    fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
+        aead::open(&self.0, LABEL, token, context, decrypt)
+    }
+
+    fn encrypts(&self) -> bool {
+        true
+    }
+}
+
+fn encrypt(
+    cipher: &Aes256Gcm,
+    nonce: &[u8; 12],
+    aad: &[u8],
+    text: &mut [u8],
+) -> Option<[u8; aead::TAG_LEN]> {
+    let tag = cipher.encrypt_inout_detached(&(*nonce).into(), aad, text.into());
+    tag.map(Into::into).ok()
+}
+
+fn decrypt(
+    cipher: &Aes256Gcm,
+    nonce: &[u8; 12],
+    aad: &[u8],
+    tag: &[u8; aead::TAG_LEN],
+    text: &mut [u8],
+) -> bool {
+    cipher
+        .decrypt_inout_detached(&(*nonce).into(), aad, text.into(), &(*tag).into())
+        .is_ok()
+}

@@ -1,0 +1,136 @@
+//! The token of every AEAD codec; the cipher is the codec's own.
+//!
+//! `kid "." base64url(nonce ‖ tag[16] ‖ ciphertext)`, with
+//! `lp(label) ‖ lp(kid) ‖ lp(context)` as associated data.
+//!
+//! A codec of your own brings a cipher, a label and the length of its nonce:
+//! see the example of [`seal`].
+
+use crate::codec::{DecodeError, EncodeError};
+use crate::keyring::Prepared;
+use crate::wire;
+
+/// The length of the authentication tag, in bytes.
+pub const TAG_LEN: usize = 16;
+
+/// How often a key with random 96-bit nonces may seal (NIST SP 800-38D, section 8.3): after that,
+/// the chance that two seals share a nonce exceeds 2^-32.
+pub const SEAL_LIMIT: u64 = 1 << 32;
+
+/// Seals `payload` under the sealing key of `keys` and a fresh random nonce of `NONCE` bytes.
+///
+/// `label` names the algorithm, and is the one under which the keys were derived. `encrypt` gets
+/// the cipher, the nonce, the associated data, and the plaintext, which it encrypts in place; it
+/// answers the tag, or `None` if it cannot encrypt.
+///
+/// With a nonce of 12 bytes or less, the seal is counted against the key, up to [`SEAL_LIMIT`].
+///
+/// # Errors
+///
+/// [`EncodeError::KeyExhausted`] at that limit; [`EncodeError::Unavailable`] when the random source
+/// or `encrypt` fails.
+///
+/// # Example
+///
+/// The shape of a codec, with a "cipher" that is none:
+///
+/// ```
+/// use request_state_core::{DecodeError, EncodeError, Key, Keyring, Prepared, RequestStateCodec, aead};
+///
+/// struct Toy(Prepared<[u8; 32]>);
+///
+/// impl RequestStateCodec for Toy {
+///     fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError> {
+///         aead::seal::<_, 24>(&self.0, "toy v1", payload, context, |_, _, _, _| Some([0; 16]))
+///     }
+///     fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
+///         aead::open::<_, 24>(&self.0, "toy v1", token, context, |_, _, _, tag, _| *tag == [0; 16])
+///     }
+/// }
+///
+/// let keys = Keyring::new([("k", Key::from([7; 32]))])?;
+/// let toy = Toy(keys.prepare(|key| *key.derive("toy v1")));
+/// let token = toy.encode(b"state", b"context")?;
+/// assert_eq!(toy.decode(&token, b"context")?, b"state");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn seal<C, const NONCE: usize>(
+    keys: &Prepared<C>,
+    label: &str,
+    payload: &[u8],
+    context: &[u8],
+    encrypt: impl FnOnce(&C, &[u8; NONCE], &[u8], &mut [u8]) -> Option<[u8; TAG_LEN]>,
+) -> Result<String, EncodeError> {
+    if NONCE <= 12 {
+        keys.keys().count_seals(1, SEAL_LIMIT)?;
+    }
+    let (kid, cipher) = keys.sealing();
+    let nonce = wire::random::<NONCE>()?;
+    let mut text = Vec::with_capacity(payload.len().saturating_add(NONCE.saturating_add(TAG_LEN)));
+    text.extend_from_slice(&nonce);
+    text.extend_from_slice(&[0; TAG_LEN]);
+    text.extend_from_slice(payload);
+    let parts = text
+        .split_first_chunk_mut::<NONCE>()
+        .and_then(|(_, rest)| rest.split_first_chunk_mut::<TAG_LEN>());
+    let encrypted = parts.and_then(|(tag, text)| {
+        *tag = encrypt(cipher, &nonce, &associated_data(label, kid, context), text)?;
+        Some(())
+    });
+    if encrypted.is_none() {
+        return Err(EncodeError::Unavailable("the cipher failed".into()));
+    }
+    wire::token(kid, &[&text])
+}
+
+/// Opens what [`seal`] sealed under any key of `keys`, the same `label` and the same `context`.
+///
+/// `decrypt` gets the cipher, the nonce, the associated data, the tag, and the ciphertext, which it
+/// decrypts in place; it answers whether the tag is right.
+///
+/// # Errors
+///
+/// [`DecodeError::Malformed`], [`DecodeError::UnknownKey`] or [`DecodeError::Unauthentic`], checked
+/// in this order.
+pub fn open<C, const NONCE: usize>(
+    keys: &Prepared<C>,
+    label: &str,
+    token: &str,
+    context: &[u8],
+    decrypt: impl FnOnce(&C, &[u8; NONCE], &[u8], &[u8; TAG_LEN], &mut [u8]) -> bool,
+) -> Result<Vec<u8>, DecodeError> {
+    let (kid, body) = wire::split_kid(token)?;
+    let mut body = wire::decode_base64url(body)?;
+    let (nonce, rest) = body
+        .split_first_chunk_mut::<NONCE>()
+        .ok_or(DecodeError::Malformed)?;
+    let (tag, text) = rest
+        .split_first_chunk_mut::<TAG_LEN>()
+        .ok_or(DecodeError::Malformed)?;
+    let cipher = keys.get(kid).ok_or(DecodeError::UnknownKey)?;
+    if !decrypt(
+        cipher,
+        nonce,
+        &associated_data(label, kid, context),
+        tag,
+        text,
+    ) {
+        return Err(DecodeError::Unauthentic);
+    }
+    body.drain(..NONCE.saturating_add(TAG_LEN));
+    Ok(body)
+}
+
+/// `lp(label) ‖ lp(kid) ‖ lp(context)`. The kid is in it, so that a token cannot be relabelled where
+/// two kids were ever given the same key.
+fn associated_data(label: &str, kid: &str, context: &[u8]) -> Vec<u8> {
+    let parts = [label.as_bytes(), kid.as_bytes(), context];
+    let length = parts.iter().fold(0usize, |sum, part| {
+        sum.saturating_add(part.len()).saturating_add(8)
+    });
+    let mut aad = Vec::with_capacity(length);
+    for part in parts {
+        wire::push_prefixed(&mut aad, part);
+    }
+    aad
+}

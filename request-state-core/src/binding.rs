@@ -1,0 +1,228 @@
+//! What a token is bound to: the request it belongs to and the principal who makes it.
+
+use std::fmt;
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::canonical;
+use crate::problem::Problem;
+use crate::wire::push_prefixed;
+
+/// Every hash has a label of its own, so that no input of one is an input of another.
+const REQUEST_LABEL: &[u8] = b"request-state v1 request";
+const PRINCIPAL_LABEL: &[u8] = b"request-state v1 principal";
+
+/// The length of a principal digest, in bytes.
+pub(crate) const PRINCIPAL_LEN: usize = 16;
+
+/// The length of a request digest, in bytes.
+pub(crate) const REQUEST_LEN: usize = 32;
+
+/// A request as it arrived, from which a [`Binding`] is made.
+///
+/// # Example
+///
+/// ```
+/// use request_state_core::{Binding, Request};
+/// use serde_json::json;
+///
+/// let params = json!({"name": "transfer", "arguments": {"amount": 10}});
+/// let binding = Binding::new(Request {
+///     version: "2026-07-28",
+///     method: "tools/call",
+///     params: &params,
+///     principal: Some("user:alice"),
+/// })?;
+/// # Ok::<(), request_state_core::BindingError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Request<'a, P: ?Sized> {
+    /// The protocol version of the request, from its `_meta`. Not empty.
+    pub version: &'a str,
+    /// The JSON-RPC method: `tools/call`, `prompts/get` or `resources/read`. Not empty.
+    pub method: &'a str,
+    /// The request's params, whole: a `serde_json::Value`, or any type that serializes to the same
+    /// object. `&()` when there are none.
+    ///
+    /// The top-level members `_meta`, `inputResponses` and `requestState` change between rounds
+    /// and are left out; so are top-level members that are null.
+    pub params: &'a P,
+    /// Who asks, as the server's authentication says: one stable, unambiguous string for each
+    /// user, such as `iss|sub` of a verified token. Never something that the client merely claims.
+    /// `None` is anonymous: the token is then bound to nobody, and lives shorter.
+    pub principal: Option<&'a str>,
+}
+
+impl<P: ?Sized> fmt::Debug for Request<'_, P> {
+    /// Prints neither the params nor the principal.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("version", &self.version)
+            .field("method", &self.method)
+            .field("anonymous", &self.principal.is_none())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The digest of one request and its principal, under which a state is sealed and opened.
+///
+/// It owns what it needs, and digests the request once: make one for each round, open the token
+/// that came with the request under it, and seal the next one under it.
+///
+/// Two requests have the same binding exactly when they have the same version, method and
+/// principal, and their params denote the same JSON value: key order, the spelling of numbers
+/// (`10`, `10.0`, `1e1`) and of strings (`"\u0041"`, `"A"`) make no difference, every digit of a
+/// large integer does. See `docs/token-format.md` for the rules and for what no digest can promise.
+///
+#[derive(Clone)]
+pub struct Binding {
+    method: String,
+    /// `lp(version) ‖ lp(method)`, the start of the context.
+    route: Vec<u8>,
+    anonymous: bool,
+    principal: [u8; PRINCIPAL_LEN],
+    request: [u8; REQUEST_LEN],
+}
+
+impl Binding {
+    /// Digests a request.
+    ///
+    /// # Errors
+    ///
+    /// A [`BindingError`] when the version, the method or the principal is empty, or the params
+    /// cannot be digested; it says what is wrong and where.
+    ///
+    /// ```
+    /// use request_state_core::{Binding, Request};
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct Params {
+    ///     name: &'static str,
+    ///     amount: f64,
+    /// }
+    ///
+    /// let mut request = Request {
+    ///     version: "2026-07-28",
+    ///     method: "tools/call",
+    ///     params: &Params { name: "transfer", amount: 10.0 },
+    ///     principal: Some("user:alice"),
+    /// };
+    /// assert!(Binding::new(request).is_ok());
+    ///
+    /// request.params = &Params { name: "transfer", amount: f64::NAN };
+    /// let error = Binding::new(request).unwrap_err();
+    /// assert_eq!(error.to_string(), "params.amount: NaN and infinity are no JSON numbers");
+    /// ```
+    pub fn new<P: Serialize + ?Sized>(request: Request<'_, P>) -> Result<Self, BindingError> {
+        if request.version.is_empty() {
+            return Err(BindingError::EmptyVersion);
+        }
+        if request.method.is_empty() {
+            return Err(BindingError::EmptyMethod);
+        }
+        if request.principal == Some("") {
+            return Err(BindingError::EmptyPrincipal);
+        }
+        let mut route = Vec::with_capacity(
+            request
+                .version
+                .len()
+                .saturating_add(request.method.len())
+                .saturating_add(16),
+        );
+        push_prefixed(&mut route, request.version.as_bytes());
+        push_prefixed(&mut route, request.method.as_bytes());
+        Ok(Self {
+            method: request.method.to_owned(),
+            route,
+            anonymous: request.principal.is_none(),
+            principal: principal_digest(request.principal),
+            request: request_digest(request.params)?,
+        })
+    }
+
+    /// The method of the request, as it was given.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// Whether the request has no principal.
+    #[must_use]
+    pub fn is_anonymous(&self) -> bool {
+        self.anonymous
+    }
+
+    pub(crate) fn route(&self) -> &[u8] {
+        &self.route
+    }
+
+    pub(crate) fn principal(&self) -> &[u8; PRINCIPAL_LEN] {
+        &self.principal
+    }
+
+    pub(crate) fn request(&self) -> &[u8; REQUEST_LEN] {
+        &self.request
+    }
+}
+
+impl fmt::Debug for Binding {
+    /// Prints neither digest: a digest confirms a guess.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Binding")
+            .field("method", &self.method)
+            .field("anonymous", &self.anonymous)
+            .finish_non_exhaustive()
+    }
+}
+
+/// `SHA-256(lp(label) ‖ canonical params)`.
+fn request_digest<P: Serialize + ?Sized>(params: &P) -> Result<[u8; REQUEST_LEN], BindingError> {
+    let mut input = Vec::with_capacity(1024);
+    push_prefixed(&mut input, REQUEST_LABEL);
+    let input = canonical::write(input, params)
+        .map_err(|(path, problem)| BindingError::Params { path, problem })?;
+    Ok(Sha256::digest(input).into())
+}
+
+/// The first 16 bytes of `SHA-256(lp(label) ‖ presence byte ‖ name)`: no name is the digest of
+/// "nobody".
+fn principal_digest(principal: Option<&str>) -> [u8; PRINCIPAL_LEN] {
+    let mut hash = Sha256::new();
+    hash.update(crate::wire::length_prefix(PRINCIPAL_LABEL));
+    hash.update(PRINCIPAL_LABEL);
+    hash.update([u8::from(principal.is_some())]);
+    hash.update(principal.unwrap_or_default());
+    let digest: [u8; 32] = hash.finalize().into();
+    let mut short = [0; PRINCIPAL_LEN];
+    for (to, from) in short.iter_mut().zip(digest) {
+        *to = from;
+    }
+    short
+}
+
+/// Why a request cannot be digested. It shows no principal and nothing of the params but field
+/// names that stand in the program's text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BindingError {
+    /// The protocol version is empty.
+    #[error("the request's version is empty")]
+    EmptyVersion,
+    /// The method is empty.
+    #[error("the request's method is empty")]
+    EmptyMethod,
+    /// The principal is an empty string. A user whose name was not found is not a user without a
+    /// name: say `None` for an anonymous one.
+    #[error("the request's principal is empty: pass None for an anonymous request")]
+    EmptyPrincipal,
+    /// The params cannot be digested.
+    #[error("{path}: {problem}")]
+    Params {
+        /// Where in the params, such as `params.arguments.amount`.
+        path: String,
+        /// What is wrong there.
+        problem: Problem,
+    },
+}

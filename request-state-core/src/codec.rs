@@ -1,0 +1,238 @@
+//! The trait that every backend implements, and the errors that it may answer.
+
+use std::error::Error;
+use std::sync::Arc;
+
+/// An error of the codec's own making: a key service that does not answer, an entropy source that
+/// fails.
+///
+/// It reaches the server's code through [`Error::source`]; it is never shown to a client and never
+/// logged by this library.
+pub type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Turns a payload into a token and back: cryptography, and nothing else.
+///
+/// A codec never sees an expiry, a principal or a request. [`Sealer`](crate::Sealer) puts those
+/// into the payload and the context, so a codec cannot forget one.
+///
+/// # What a codec promises
+///
+/// - What it decodes is what it encoded, byte for byte, for any payload, the empty one included.
+/// - Nothing that it did not encode, unmodified, under the same context, decodes. The context is
+///   any bytes of any length, and is not in the token.
+/// - A token has one spelling: no other string decodes to the same payload.
+/// - Two encodings of the same payload differ.
+/// - A token is URL-safe ASCII: `A-Z a-z 0-9 - _ .`
+/// - Refusing takes time in proportion to the token's length, and never panics.
+/// - It keeps nothing between calls, and serves any number of threads.
+/// - It opens what any key of its [`Keyring`](crate::Keyring) sealed, and nothing else.
+///
+/// The trait is object-safe, and references, `Box` and `Arc` of a codec are codecs:
+/// `Sealer<Arc<dyn RequestStateCodec>>` is a type like any other.
+///
+/// # Example
+///
+/// Choosing a codec at run time:
+///
+/// ```
+/// use std::sync::Arc;
+/// use request_state_core::{ConfigError, RequestStateCodec, Sealer};
+///
+/// fn protect(
+///     codec: Arc<dyn RequestStateCodec>,
+/// ) -> Result<Sealer<Arc<dyn RequestStateCodec>>, ConfigError> {
+///     Sealer::new("billing", codec)
+/// }
+/// ```
+pub trait RequestStateCodec: Send + Sync {
+    /// Protects `payload` and ties it to `context`.
+    ///
+    /// `payload` and `context` are any bytes of any length. The token is URL-safe ASCII.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::KeyExhausted`] when the sealing key has sealed as often as it safely may, and
+    /// [`EncodeError::Unavailable`] when something that the codec needs fails.
+    fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError>;
+
+    /// Gives back the payload of a token that [`encode`](Self::encode) made under the same context.
+    ///
+    /// `token` is whatever a client sent: any string of any length.
+    ///
+    /// # Errors
+    ///
+    /// Every other token is refused: see [`DecodeError`]. The form is checked first, then the kid,
+    /// then the authenticity, then (where the codec can tell) the context.
+    fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError>;
+
+    /// Whether the holder of a token is unable to read its payload.
+    ///
+    /// The answer decides where [`Sealer`](crate::Sealer) keeps the digests of the principal and
+    /// the request: inside an encrypted payload, where they give the operator an exact reason, or
+    /// in the context, where nobody can test a guess against them. It must not change during a
+    /// codec's life. The default, `false`, is safe for every codec.
+    fn encrypts(&self) -> bool {
+        false
+    }
+
+    /// How much the caller of [`Sealer::open`](crate::Sealer::open) learns about a refusal, unless
+    /// the sealer's builder says otherwise. The default is [`Disclosure::Opaque`].
+    ///
+    /// A codec that says [`Disclosure::Typed`] answers [`DecodeError::OtherContext`] for its own
+    /// token under another context, and for nothing else.
+    fn disclosure(&self) -> Disclosure {
+        Disclosure::Opaque
+    }
+}
+
+// The pointers forward every method: one that is left out would fall back to its default.
+
+impl<C: RequestStateCodec + ?Sized> RequestStateCodec for &C {
+    fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError> {
+        (**self).encode(payload, context)
+    }
+
+    fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
+        (**self).decode(token, context)
+    }
+
+    fn encrypts(&self) -> bool {
+        (**self).encrypts()
+    }
+
+    fn disclosure(&self) -> Disclosure {
+        (**self).disclosure()
+    }
+}
+
+impl<C: RequestStateCodec + ?Sized> RequestStateCodec for Box<C> {
+    fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError> {
+        (**self).encode(payload, context)
+    }
+
+    fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
+        (**self).decode(token, context)
+    }
+
+    fn encrypts(&self) -> bool {
+        (**self).encrypts()
+    }
+
+    fn disclosure(&self) -> Disclosure {
+        (**self).disclosure()
+    }
+}
+
+impl<C: RequestStateCodec + ?Sized> RequestStateCodec for Arc<C> {
+    fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError> {
+        (**self).encode(payload, context)
+    }
+
+    fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
+        (**self).decode(token, context)
+    }
+
+    fn encrypts(&self) -> bool {
+        (**self).encrypts()
+    }
+
+    fn disclosure(&self) -> Disclosure {
+        (**self).disclosure()
+    }
+}
+
+/// What the caller of [`Sealer::open`](crate::Sealer::open) learns about a refusal.
+///
+/// The operator learns the exact reason either way, from the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disclosure {
+    /// Every refusal is [`OpenError::Invalid`](crate::OpenError::Invalid).
+    Opaque,
+    /// A refusal is `Invalid`, `Mismatch` or `Expired`.
+    Typed,
+}
+
+/// Why a codec could not encode.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// The sealing key has sealed as often as it safely may; see
+    /// [`Keyring::count_seals`](crate::Keyring::count_seals).
+    #[error("the sealing key has reached its limit of seals: put a new key first in the keyring")]
+    KeyExhausted,
+    /// Something that the codec needs did not work: the entropy source, a key service.
+    #[error("the codec could not encode")]
+    Unavailable(#[source] BoxError),
+}
+
+/// Why a codec refused a token.
+///
+/// For the operator's log. [`Sealer`](crate::Sealer) never hands it to its caller.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// Not of the form of this codec's tokens.
+    #[error("the token is malformed")]
+    Malformed,
+    /// Of the right form, under a kid that is not in the ring.
+    #[error("the token's kid is not in the keyring")]
+    UnknownKey,
+    /// Not made by this codec under the key that the token names; or, where the codec cannot tell
+    /// the two apart, made under another context.
+    #[error("the token is not authentic")]
+    Unauthentic,
+    /// Made by this codec, unmodified, under another context.
+    #[error("the token belongs to another context")]
+    OtherContext,
+    /// Something that the codec needs did not work, so nothing is known about the token.
+    #[error("the codec could not decode")]
+    Unavailable(#[source] BoxError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers something else than the trait's defaults, so that a method that is not forwarded
+    /// shows.
+    struct Loud;
+
+    impl RequestStateCodec for Loud {
+        fn encode(&self, _: &[u8], _: &[u8]) -> Result<String, EncodeError> {
+            Ok("loud".into())
+        }
+
+        fn decode(&self, _: &str, _: &[u8]) -> Result<Vec<u8>, DecodeError> {
+            Err(DecodeError::OtherContext)
+        }
+
+        fn encrypts(&self) -> bool {
+            true
+        }
+
+        fn disclosure(&self) -> Disclosure {
+            Disclosure::Typed
+        }
+    }
+
+    fn is_forwarded(codec: impl RequestStateCodec) {
+        assert_eq!(codec.encode(b"", b"").unwrap(), "loud");
+        assert!(matches!(
+            codec.decode("", b""),
+            Err(DecodeError::OtherContext)
+        ));
+        assert!(codec.encrypts());
+        assert_eq!(codec.disclosure(), Disclosure::Typed);
+    }
+
+    #[test]
+    fn pointers_forward_every_method() {
+        is_forwarded(&Loud);
+        is_forwarded(Box::new(Loud));
+        is_forwarded(Arc::new(Loud));
+        is_forwarded(&Loud as &dyn RequestStateCodec);
+        is_forwarded(Box::new(Loud) as Box<dyn RequestStateCodec>);
+        is_forwarded(Arc::new(Loud) as Arc<dyn RequestStateCodec>);
+        is_forwarded(Box::new(Arc::new(&Loud)));
+    }
+}

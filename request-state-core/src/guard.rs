@@ -1,0 +1,524 @@
+//! A serializer around another: refuses what JSON cannot carry, and remembers where it stood.
+//!
+//! serde_json writes NaN and infinity as `null`, nests without end when it serializes and stops at
+//! 127 levels when it parses. A `Formatter` sees none of this, so every value passes through here
+//! on its way to serde_json (the state) or to the canonical form (the params).
+
+use std::cell::Cell;
+
+use serde::ser::{
+    Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
+    SerializeTupleStruct, SerializeTupleVariant, Serializer,
+};
+
+use crate::problem::{Problem, Step, path};
+
+/// The name under which serde_json's `arbitrary_precision` passes a number, with its text as the
+/// one field, to any serializer. Cargo unifies features, so this library cannot know whether it is
+/// on.
+pub(crate) const NUMBER: &str = "$serde_json::private::Number";
+
+/// Likewise, serde_json's `RawValue`.
+const RAW_VALUE: &str = "$serde_json::private::RawValue";
+
+/// Passes `value` through a guard to `serializer`.
+///
+/// `root` names the value in the path of an error. Returns the first problem and its path, also
+/// when the value's own `Serialize` implementation swallowed the error.
+pub(crate) fn serialize<T, S>(
+    value: &T,
+    serializer: S,
+    root: &str,
+    max_level: u32,
+    problem_of: impl Fn(S::Error) -> Problem,
+) -> Result<(), (String, Problem)>
+where
+    T: Serialize + ?Sized,
+    S: Serializer,
+{
+    let watch = Watch {
+        max_level,
+        problem: Cell::new(None),
+        failed: Cell::new(false),
+        steps: Cell::new(Vec::new()),
+    };
+    let result = value.serialize(Guard {
+        inner: serializer,
+        level: 0,
+        watch: &watch,
+    });
+    let problem = match (watch.problem.get(), result) {
+        (Some(problem), _) => problem,
+        (None, Err(error)) => problem_of(error),
+        (None, Ok(_)) if watch.failed.get() => Problem::Serialize,
+        (None, Ok(_)) => return Ok(()),
+    };
+    Err((path(root, &watch.steps.take()), problem))
+}
+
+/// What all guards of one value share.
+struct Watch {
+    max_level: u32,
+    /// What a guard refused.
+    problem: Cell<Option<Problem>>,
+    /// Whether an error passed through. It stays set when the value's own implementation of
+    /// `Serialize` ignores the error and goes on, since what was written then is not the value.
+    failed: Cell<bool>,
+    /// Collected on the way out, innermost first.
+    steps: Cell<Vec<Step>>,
+}
+
+impl Watch {
+    fn refuse<T, E: serde::ser::Error>(&self, problem: Problem) -> Result<T, E> {
+        self.problem.set(Some(problem));
+        Err(E::custom(problem))
+    }
+
+    /// Notes an error that passes through `step`.
+    fn note<T, E>(&self, result: Result<T, E>, step: Step) -> Result<T, E> {
+        if result.is_err() {
+            self.failed.set(true);
+            let mut steps = self.steps.take();
+            steps.push(step);
+            self.steps.set(steps);
+        }
+        result
+    }
+}
+
+struct Guard<'w, S> {
+    inner: S,
+    /// How many arrays and objects are open around the value.
+    level: u32,
+    watch: &'w Watch,
+}
+
+impl<'w, S: Serializer> Guard<'w, S> {
+    /// The level inside of `opens` more arrays and objects.
+    fn deeper(&self, opens: u32) -> Result<u32, S::Error> {
+        match self.level.checked_add(opens) {
+            Some(level) if level <= self.watch.max_level => Ok(level),
+            _ => self.watch.refuse(Problem::TooDeep),
+        }
+    }
+
+    fn finite(&self, is_finite: bool) -> Result<(), S::Error> {
+        if is_finite {
+            Ok(())
+        } else {
+            self.watch.refuse(Problem::NonFinite)
+        }
+    }
+}
+
+/// A value that puts a guard around whatever serializer it is given.
+struct Guarded<'a, T: ?Sized> {
+    value: &'a T,
+    level: u32,
+    watch: &'a Watch,
+}
+
+impl<T: Serialize + ?Sized> Serialize for Guarded<'_, T> {
+    #[inline]
+    fn serialize<S: Serializer>(&self, inner: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(Guard {
+            inner,
+            level: self.level,
+            watch: self.watch,
+        })
+    }
+}
+
+/// An open array or object.
+struct Open<'w, C> {
+    inner: C,
+    level: u32,
+    members: u64,
+    watch: &'w Watch,
+}
+
+impl<'w, C> Open<'w, C> {
+    fn new(inner: C, level: u32, watch: &'w Watch) -> Self {
+        Self {
+            inner,
+            level,
+            members: 0,
+            watch,
+        }
+    }
+
+    fn next(&mut self) -> u64 {
+        let index = self.members;
+        self.members = self.members.saturating_add(1);
+        index
+    }
+}
+
+impl<'w, S: Serializer> Serializer for Guard<'w, S> {
+    type Ok = S::Ok;
+    type Error = S::Error;
+    type SerializeSeq = Open<'w, S::SerializeSeq>;
+    type SerializeTuple = Open<'w, S::SerializeTuple>;
+    type SerializeTupleStruct = Open<'w, S::SerializeTupleStruct>;
+    type SerializeTupleVariant = Open<'w, S::SerializeTupleVariant>;
+    type SerializeMap = Open<'w, S::SerializeMap>;
+    type SerializeStruct = Open<'w, S::SerializeStruct>;
+    type SerializeStructVariant = Open<'w, S::SerializeStructVariant>;
+
+    fn serialize_f32(self, v: f32) -> Result<S::Ok, S::Error> {
+        self.finite(v.is_finite())?;
+        self.inner.serialize_f32(v)
+    }
+
+    fn serialize_f64(self, v: f64) -> Result<S::Ok, S::Error> {
+        self.finite(v.is_finite())?;
+        self.inner.serialize_f64(v)
+    }
+
+    /// JSON writes bytes as an array of numbers.
+    fn serialize_bytes(self, v: &[u8]) -> Result<S::Ok, S::Error> {
+        self.deeper(1)?;
+        self.inner.serialize_bytes(v)
+    }
+
+    fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq, S::Error> {
+        let level = self.deeper(1)?;
+        Ok(Open::new(self.inner.serialize_seq(len)?, level, self.watch))
+    }
+
+    fn serialize_tuple(self, len: usize) -> Result<Self::SerializeTuple, S::Error> {
+        let level = self.deeper(1)?;
+        Ok(Open::new(
+            self.inner.serialize_tuple(len)?,
+            level,
+            self.watch,
+        ))
+    }
+
+    fn serialize_tuple_struct(
+        self,
+        name: &'static str,
+        len: usize,
+    ) -> Result<Self::SerializeTupleStruct, S::Error> {
+        let level = self.deeper(1)?;
+        let inner = self.inner.serialize_tuple_struct(name, len)?;
+        Ok(Open::new(inner, level, self.watch))
+    }
+
+    fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
+        let level = self.deeper(1)?;
+        Ok(Open::new(self.inner.serialize_map(len)?, level, self.watch))
+    }
+
+    fn serialize_struct(
+        self,
+        name: &'static str,
+        len: usize,
+    ) -> Result<Self::SerializeStruct, S::Error> {
+        let level = match name {
+            NUMBER => self.level,
+            RAW_VALUE => return self.watch.refuse(Problem::RawValue),
+            _ => self.deeper(1)?,
+        };
+        let inner = self.inner.serialize_struct(name, len)?;
+        Ok(Open::new(inner, level, self.watch))
+    }
+
+    // JSON writes a variant that carries something as an object of one member, named after it.
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<S::Ok, S::Error> {
+        let watch = self.watch;
+        let value = Guarded {
+            value,
+            level: self.deeper(1)?,
+            watch,
+        };
+        let result = self
+            .inner
+            .serialize_newtype_variant(name, index, variant, &value);
+        watch.note(result, Step::Field(variant))
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+        len: usize,
+    ) -> Result<Self::SerializeTupleVariant, S::Error> {
+        let level = self.deeper(2)?;
+        let inner = self
+            .inner
+            .serialize_tuple_variant(name, index, variant, len)?;
+        Ok(Open::new(inner, level, self.watch))
+    }
+
+    fn serialize_struct_variant(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+        len: usize,
+    ) -> Result<Self::SerializeStructVariant, S::Error> {
+        let level = self.deeper(2)?;
+        let inner = self
+            .inner
+            .serialize_struct_variant(name, index, variant, len)?;
+        Ok(Open::new(inner, level, self.watch))
+    }
+
+    // Transparent: the value stands in the place of its wrapper.
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_some(&Guarded {
+            value,
+            level: self.level,
+            watch: self.watch,
+        })
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_newtype_struct(
+            name,
+            &Guarded {
+                value,
+                level: self.level,
+                watch: self.watch,
+            },
+        )
+    }
+
+    // The rest passes as it is.
+
+    fn serialize_bool(self, v: bool) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_bool(v)
+    }
+
+    fn serialize_i8(self, v: i8) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_i8(v)
+    }
+
+    fn serialize_i16(self, v: i16) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_i16(v)
+    }
+
+    fn serialize_i32(self, v: i32) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_i32(v)
+    }
+
+    fn serialize_i64(self, v: i64) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_i64(v)
+    }
+
+    fn serialize_i128(self, v: i128) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_i128(v)
+    }
+
+    fn serialize_u8(self, v: u8) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_u8(v)
+    }
+
+    fn serialize_u16(self, v: u16) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_u16(v)
+    }
+
+    fn serialize_u32(self, v: u32) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_u32(v)
+    }
+
+    fn serialize_u64(self, v: u64) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_u64(v)
+    }
+
+    fn serialize_u128(self, v: u128) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_u128(v)
+    }
+
+    fn serialize_char(self, v: char) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_char(v)
+    }
+
+    fn serialize_str(self, v: &str) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_str(v)
+    }
+
+    fn serialize_none(self) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_none()
+    }
+
+    fn serialize_unit(self) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_unit()
+    }
+
+    fn serialize_unit_struct(self, name: &'static str) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_unit_struct(name)
+    }
+
+    fn serialize_unit_variant(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+    ) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_unit_variant(name, index, variant)
+    }
+
+    fn collect_str<T: std::fmt::Display + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
+        self.inner.collect_str(value)
+    }
+
+    fn is_human_readable(&self) -> bool {
+        self.inner.is_human_readable()
+    }
+}
+
+/// Passes one member on, guarded, and notes where an error came from.
+impl<C> Open<'_, C> {
+    #[inline]
+    fn member<T: ?Sized, E>(
+        &mut self,
+        value: &T,
+        step: Step,
+        pass: impl FnOnce(&mut C, &Guarded<'_, T>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let value = Guarded {
+            value,
+            level: self.level,
+            watch: self.watch,
+        };
+        let result = pass(&mut self.inner, &value);
+        self.watch.note(result, step)
+    }
+}
+
+impl<C: SerializeSeq> SerializeSeq for Open<'_, C> {
+    type Ok = C::Ok;
+    type Error = C::Error;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
+        let step = Step::Item(self.next());
+        self.member(value, step, |inner, value| inner.serialize_element(value))
+    }
+
+    fn end(self) -> Result<C::Ok, C::Error> {
+        self.inner.end()
+    }
+}
+
+impl<C: SerializeTuple> SerializeTuple for Open<'_, C> {
+    type Ok = C::Ok;
+    type Error = C::Error;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
+        let step = Step::Item(self.next());
+        self.member(value, step, |inner, value| inner.serialize_element(value))
+    }
+
+    fn end(self) -> Result<C::Ok, C::Error> {
+        self.inner.end()
+    }
+}
+
+impl<C: SerializeTupleStruct> SerializeTupleStruct for Open<'_, C> {
+    type Ok = C::Ok;
+    type Error = C::Error;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
+        let step = Step::Item(self.next());
+        self.member(value, step, |inner, value| inner.serialize_field(value))
+    }
+
+    fn end(self) -> Result<C::Ok, C::Error> {
+        self.inner.end()
+    }
+}
+
+impl<C: SerializeTupleVariant> SerializeTupleVariant for Open<'_, C> {
+    type Ok = C::Ok;
+    type Error = C::Error;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
+        let step = Step::Item(self.next());
+        self.member(value, step, |inner, value| inner.serialize_field(value))
+    }
+
+    fn end(self) -> Result<C::Ok, C::Error> {
+        self.inner.end()
+    }
+}
+
+impl<C: SerializeMap> SerializeMap for Open<'_, C> {
+    type Ok = C::Ok;
+    type Error = C::Error;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), C::Error> {
+        let step = Step::Entry(self.members);
+        let result = self.inner.serialize_key(key);
+        self.watch.note(result, step)
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
+        let step = Step::Entry(self.next());
+        self.member(value, step, |inner, value| inner.serialize_value(value))
+    }
+
+    fn end(self) -> Result<C::Ok, C::Error> {
+        self.inner.end()
+    }
+}
+
+impl<C: SerializeStruct> SerializeStruct for Open<'_, C> {
+    type Ok = C::Ok;
+    type Error = C::Error;
+
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), C::Error> {
+        self.member(value, Step::Field(key), |inner, value| {
+            inner.serialize_field(key, value)
+        })
+    }
+
+    fn skip_field(&mut self, key: &'static str) -> Result<(), C::Error> {
+        self.inner.skip_field(key)
+    }
+
+    fn end(self) -> Result<C::Ok, C::Error> {
+        self.inner.end()
+    }
+}
+
+impl<C: SerializeStructVariant> SerializeStructVariant for Open<'_, C> {
+    type Ok = C::Ok;
+    type Error = C::Error;
+
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), C::Error> {
+        self.member(value, Step::Field(key), |inner, value| {
+            inner.serialize_field(key, value)
+        })
+    }
+
+    fn skip_field(&mut self, key: &'static str) -> Result<(), C::Error> {
+        self.inner.skip_field(key)
+    }
+
+    fn end(self) -> Result<C::Ok, C::Error> {
+        self.inner.end()
+    }
+}

@@ -1,0 +1,37 @@
+//! The core of [`request-state`](https://docs.rs/request-state): the codec trait, the canonical
+//! digest of a request, the keyring and the sealer.
+//!
+//! Servers depend on `request-state`, which brings this crate and the backends. Depend on this one
+//! to write a codec: implement [`RequestStateCodec`], with [`aead`] and [`wire`] if they help.
+//!
+//! | to | see |
+//! |---|---|
+//! | seal and open a state | [`Sealer`] |
+//! | say what a token is bound to | [`Binding`], [`Request`] |
+//! | hold and rotate keys | [`Keyring`], [`Key`] |
+//! | write a codec | [`RequestStateCodec`], [`aead`], [`wire`] |
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+pub mod aead;
+pub mod wire;
+
+mod binding;
+mod canonical;
+mod claims;
+mod codec;
+mod guard;
+mod key;
+mod keyring;
+mod number;
+mod problem;
+mod reason;
+mod sealer;
+
+pub use binding::{Binding, BindingError, Request};
+pub use codec::{BoxError, DecodeError, Disclosure, EncodeError, RequestStateCodec};
+pub use key::{Key, KeyError};
+pub use keyring::{Keyring, KeyringError, Prepared};
+pub use problem::Problem;
+pub use reason::OpenError;
+pub use sealer::{ConfigError, SealError, Sealer, SealerBuilder};

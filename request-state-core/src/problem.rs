@@ -1,0 +1,80 @@
+//! What keeps a value from being sealed or digested, and where in the value it stands.
+
+use std::fmt;
+
+use serde::ser;
+
+/// Why params cannot be digested, or a state cannot be sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// NaN or an infinity. JSON has neither, and serde_json would silently write `null`.
+    NonFinite,
+    /// Arrays and objects nested deeper than the limit: 128 levels of params, counting the params
+    /// object itself, and 127 levels of state, which is what serde_json parses back.
+    TooDeep,
+    /// An object with the same key twice, as `#[serde(flatten)]` can emit it.
+    DuplicateKey,
+    /// A map key that is no string, number, boolean, character or unit variant.
+    Key,
+    /// A number whose exponent does not fit in 64 bits, or text in a number's place that is none.
+    Number,
+    /// A `serde_json::value::RawValue`, whose text was never looked into. Pass a
+    /// `serde_json::Value`.
+    RawValue,
+    /// The value's own `Serialize` implementation reported an error, which is not repeated here: it
+    /// may quote the value.
+    Serialize,
+    /// Params that are neither an object nor absent.
+    NotAnObject,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NonFinite => "NaN and infinity are no JSON numbers",
+            Self::TooDeep => "arrays and objects are nested too deeply",
+            Self::DuplicateKey => "an object has the same key twice",
+            Self::Key => "a map key is not one that JSON can spell as a string",
+            Self::Number => "a number is out of range or is not one",
+            Self::RawValue => "a RawValue cannot be checked: pass a serde_json::Value",
+            Self::Serialize => "its Serialize implementation reported an error",
+            Self::NotAnObject => "it must be a JSON object",
+        })
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// A `Problem` is also the error type of the canonical serializer.
+impl ser::Error for Problem {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Self::Serialize
+    }
+}
+
+/// One step into a value. Only names that stand in the program's text are kept: a map's keys may
+/// be data, and secret.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    Field(&'static str),
+    Item(u64),
+    Entry(u64),
+}
+
+/// Writes `steps`, innermost first, as a path that starts with `root`.
+pub(crate) fn path(root: &str, steps: &[Step]) -> String {
+    const SHOWN: usize = 8;
+    let mut path = root.to_owned();
+    for step in steps.iter().rev().take(SHOWN) {
+        path.push_str(&match step {
+            Step::Field(name) => format!(".{name}"),
+            Step::Item(index) => format!("[{index}]"),
+            Step::Entry(index) => format!(".(entry {index})"),
+        });
+    }
+    if steps.len() > SHOWN {
+        path.push('…');
+    }
+    path
+}

@@ -1,0 +1,430 @@
+//! The sealer: every policy and every claim, around a codec that does the cryptography.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::binding::Binding;
+use crate::claims::{self, Claims};
+use crate::codec::{Disclosure, EncodeError, RequestStateCodec};
+use crate::guard;
+use crate::problem::Problem;
+use crate::reason::{OpenError, Reason};
+
+/// How deeply a state may nest: serde_json parses no more.
+const MAX_STATE_LEVEL: u32 = 127;
+
+/// A token that outlives now + TTL by more than this was minted by another clock or policy.
+const CLOCK_SKEW_MS: u64 = 60_000;
+
+/// The most that a seal reserves for the payload at once: what fits a token of the default limit.
+/// Reserving costs nothing until it is written to, and saves growing.
+const MAX_RESERVE: usize = 48 * 1024;
+
+/// Turns a state into a token and back.
+///
+/// A sealer belongs to one server and is shared by its requests: `&Sealer` is all that sealing and
+/// opening need, from any number of threads.
+///
+/// A token that opens was made by a sealer with the same server name and a key of the same ring,
+/// for the same principal and the same request, no longer ago than the TTL. It may be presented
+/// again and again within the TTL: replay is bounded, not prevented.
+///
+/// # Example
+///
+/// ```
+/// # use request_state_core::*;
+/// # struct Plain;
+/// # impl RequestStateCodec for Plain {
+/// #     fn encode(&self, payload: &[u8], _: &[u8]) -> Result<String, EncodeError> {
+/// #         wire::token("k", &[payload])
+/// #     }
+/// #     fn decode(&self, token: &str, _: &[u8]) -> Result<Vec<u8>, DecodeError> {
+/// #         wire::decode_base64url(wire::split_kid(token)?.1)
+/// #     }
+/// # }
+/// # let codec = Plain;
+/// # let params = serde_json::json!({"name": "transfer"});
+/// let sealer = Sealer::new("billing", codec)?;
+/// let binding = Binding::new(Request {
+///     version: "2026-07-28",
+///     method: "tools/call",
+///     params: &params,
+///     principal: Some("user:alice"),
+/// })?;
+/// let token = sealer.seal(&("step", 2), &binding)?;
+/// let state: (String, u32) = sealer.open(&token, &binding)?;
+/// assert_eq!(state, ("step".into(), 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Sealer<C> {
+    codec: C,
+    encrypts: bool,
+    policy: Policy,
+}
+
+#[derive(Clone, Debug)]
+struct Policy {
+    server: String,
+    ttl_ms: u64,
+    anonymous_ttl_ms: u64,
+    max_token_len: usize,
+    disclosure: Disclosure,
+}
+
+impl<C: RequestStateCodec> Sealer<C> {
+    /// A sealer with the default policy; see [`SealerBuilder`].
+    ///
+    /// `server` names this server, and is the same on all its replicas. A token of one server does
+    /// not open at another, even under the same keys. Not empty.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::EmptyServer`].
+    pub fn new(server: impl Into<String>, codec: C) -> Result<Self, ConfigError> {
+        Self::builder(server, codec).build()
+    }
+
+    /// A builder of a sealer with a policy of your own.
+    ///
+    /// `server` is as for [`new`](Self::new).
+    pub fn builder(server: impl Into<String>, codec: C) -> SealerBuilder<C> {
+        SealerBuilder {
+            server: server.into(),
+            ttl: Duration::from_secs(300),
+            anonymous_ttl: Duration::from_secs(60),
+            max_token_len: 65_536,
+            disclosure: None,
+            codec,
+        }
+    }
+
+    /// Seals `state` for the request and principal of `binding`, as of now.
+    ///
+    /// `state` is anything that serde_json writes and reads back. It comes back exactly as it went
+    /// in, every double included.
+    ///
+    /// # Errors
+    ///
+    /// A [`SealError`] that says what to change. Nothing is lost: `state` is only borrowed.
+    pub fn seal<T>(&self, state: &T, binding: &Binding) -> Result<String, SealError>
+    where
+        T: Serialize + ?Sized,
+    {
+        self.seal_at(state, binding, SystemTime::now())
+    }
+
+    /// Seals as of `now`. For tests, and for servers with a clock of their own.
+    ///
+    /// The token expires at `floor(now) + TTL`, in milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// As [`seal`](Self::seal), and [`SealError::Clock`] when `now` is before 1970 or too late for
+    /// an expiry.
+    pub fn seal_at<T>(
+        &self,
+        state: &T,
+        binding: &Binding,
+        now: SystemTime,
+    ) -> Result<String, SealError>
+    where
+        T: Serialize + ?Sized,
+    {
+        let expires_at_ms = milliseconds(now)
+            .and_then(|now_ms| now_ms.checked_add(self.ttl_ms(binding)))
+            .ok_or(SealError::Clock)?;
+        let limit = self.policy.max_token_len;
+        let mut payload = Vec::with_capacity(
+            claims::MAX_HEADER_LEN
+                .saturating_add(limit.saturating_mul(3) / 4)
+                .min(MAX_RESERVE),
+        );
+        claims::write_header(&mut payload, expires_at_ms, binding, self.encrypts);
+        guard::serialize(
+            state,
+            &mut serde_json::Serializer::new(&mut payload),
+            "state",
+            MAX_STATE_LEVEL,
+            |_| Problem::Serialize,
+        )
+        .map_err(|(path, problem)| SealError::State { path, problem })?;
+        let token = self
+            .codec
+            .encode(&payload, &self.context(binding))
+            .map_err(SealError::Codec)?;
+        if token.len() > limit {
+            let length = token.len();
+            return Err(SealError::TooLong { length, limit });
+        }
+        Ok(token)
+    }
+
+    /// Opens a token that a client sent with the request of `binding`, as of now.
+    ///
+    /// `token` is any string of any length.
+    ///
+    /// # Errors
+    ///
+    /// An [`OpenError`] for everything but a token of ours, for this request and principal, in
+    /// time. The exact reason goes to the log, as a `tracing` event of target `request_state`, with
+    /// the fields `reason`, `method` and, where the token starts with something like one, `kid`.
+    pub fn open<T>(&self, token: &str, binding: &Binding) -> Result<T, OpenError>
+    where
+        T: DeserializeOwned,
+    {
+        self.open_at(token, binding, SystemTime::now())
+    }
+
+    /// Opens as of `now`. For tests, and for servers with a clock of their own.
+    ///
+    /// A token opens while `floor(now)` is before its expiry, in milliseconds. Before 1970, nothing
+    /// opens.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_at<T>(
+        &self,
+        token: &str,
+        binding: &Binding,
+        now: SystemTime,
+    ) -> Result<T, OpenError>
+    where
+        T: DeserializeOwned,
+    {
+        self.try_open(token, binding, now).map_err(|reason| {
+            reason.log(binding.method(), token);
+            reason.disclose(self.policy.disclosure)
+        })
+    }
+
+    fn try_open<T>(&self, token: &str, binding: &Binding, now: SystemTime) -> Result<T, Reason>
+    where
+        T: DeserializeOwned,
+    {
+        if token.len() > self.policy.max_token_len {
+            return Err(Reason::TooLong);
+        }
+        let payload = self.codec.decode(token, &self.context(binding))?;
+        let claims = Claims::read(&payload, self.encrypts).ok_or(Reason::Malformed)?;
+        if !claims.is_for_principal(binding) {
+            return Err(Reason::Principal);
+        }
+        if !claims.is_for_request(binding) {
+            return Err(Reason::Request);
+        }
+        let now_ms = milliseconds(now);
+        if now_ms.is_some_and(|now_ms| now_ms >= claims.expires_at_ms) {
+            return Err(Reason::Expired);
+        }
+        let latest = now_ms.map(|now_ms| {
+            now_ms
+                .saturating_add(self.ttl_ms(binding))
+                .saturating_add(CLOCK_SKEW_MS)
+        });
+        if latest.is_none_or(|latest| claims.expires_at_ms > latest) {
+            return Err(Reason::MintedInFuture);
+        }
+        serde_json::from_slice(claims.state).map_err(|_| Reason::State)
+    }
+
+    fn context(&self, binding: &Binding) -> Vec<u8> {
+        claims::context(binding, &self.policy.server, self.encrypts)
+    }
+
+    fn ttl_ms(&self, binding: &Binding) -> u64 {
+        if binding.is_anonymous() {
+            self.policy.anonymous_ttl_ms
+        } else {
+            self.policy.ttl_ms
+        }
+    }
+}
+
+/// Whole milliseconds since 1970; `None` before, and beyond 64 bits.
+fn milliseconds(time: SystemTime) -> Option<u64> {
+    let since = time.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_millis()).ok()
+}
+
+impl<C> fmt::Debug for Sealer<C> {
+    /// Prints the policy, and nothing of the codec.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sealer")
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Sets the policy of a [`Sealer`].
+///
+/// # Example
+///
+/// ```
+/// use std::time::Duration;
+/// use request_state_core::{Disclosure, RequestStateCodec, Sealer};
+///
+/// fn strict<C: RequestStateCodec>(codec: C) -> Result<Sealer<C>, request_state_core::ConfigError> {
+///     Sealer::builder("billing", codec)
+///         .ttl(Duration::from_secs(120))
+///         .anonymous_ttl(Duration::from_secs(30))
+///         .max_token_len(8 * 1024)
+///         .disclosure(Disclosure::Opaque)
+///         .build()
+/// }
+/// ```
+#[must_use]
+pub struct SealerBuilder<C> {
+    server: String,
+    ttl: Duration,
+    anonymous_ttl: Duration,
+    max_token_len: usize,
+    disclosure: Option<Disclosure>,
+    codec: C,
+}
+
+impl<C: RequestStateCodec> SealerBuilder<C> {
+    /// How long a token with a principal opens: 1 ms to ten years (315,576,000 s), in whole
+    /// milliseconds, a fraction dropped. Default: 5 minutes.
+    ///
+    /// It is how long a user may take to answer one round, and how long a stolen token is of use.
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = ttl;
+        self
+    }
+
+    /// How long a token without a principal opens, likewise. Default: 60 seconds.
+    pub fn anonymous_ttl(mut self, ttl: Duration) -> Self {
+        self.anonymous_ttl = ttl;
+        self
+    }
+
+    /// The longest token, in bytes, at least 64: a token of just that length passes. Default:
+    /// 65,536.
+    ///
+    /// A longer one is neither made nor decoded.
+    pub fn max_token_len(mut self, bytes: usize) -> Self {
+        self.max_token_len = bytes;
+        self
+    }
+
+    /// How much the caller of [`Sealer::open`] learns about a refusal. Default: what the codec
+    /// says.
+    pub fn disclosure(mut self, disclosure: Disclosure) -> Self {
+        self.disclosure = Some(disclosure);
+        self
+    }
+
+    /// Makes the sealer.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the field.
+    pub fn build(self) -> Result<Sealer<C>, ConfigError> {
+        if self.server.is_empty() {
+            return Err(ConfigError::EmptyServer);
+        }
+        if self.max_token_len < 64 {
+            return Err(ConfigError::MaxTokenLen {
+                bytes: self.max_token_len,
+            });
+        }
+        Ok(Sealer {
+            encrypts: self.codec.encrypts(),
+            policy: Policy {
+                ttl_ms: whole_ms(self.ttl).ok_or(ConfigError::Ttl { ttl: self.ttl })?,
+                anonymous_ttl_ms: whole_ms(self.anonymous_ttl).ok_or(
+                    ConfigError::AnonymousTtl {
+                        ttl: self.anonymous_ttl,
+                    },
+                )?,
+                max_token_len: self.max_token_len,
+                disclosure: self.disclosure.unwrap_or_else(|| self.codec.disclosure()),
+                server: self.server,
+            },
+            codec: self.codec,
+        })
+    }
+}
+
+/// A TTL in milliseconds, if it is within bounds.
+fn whole_ms(ttl: Duration) -> Option<u64> {
+    const TEN_YEARS: Duration = Duration::from_secs(315_576_000);
+    u64::try_from(ttl.as_millis())
+        .ok()
+        .filter(|ms| *ms >= 1 && ttl <= TEN_YEARS)
+}
+
+impl<C> fmt::Debug for SealerBuilder<C> {
+    /// Prints the policy, and nothing of the codec.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SealerBuilder")
+            .field("server", &self.server)
+            .field("ttl", &self.ttl)
+            .field("anonymous_ttl", &self.anonymous_ttl)
+            .field("max_token_len", &self.max_token_len)
+            .field("disclosure", &self.disclosure)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Which setting of a [`Sealer`] is out of bounds.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The server's name is empty.
+    #[error("server: the name is empty")]
+    EmptyServer,
+    /// The TTL is below 1 ms or above ten years.
+    #[error("ttl: {ttl:?} is not between 1 ms and 315,576,000 s (ten years)")]
+    Ttl {
+        /// What was asked for.
+        ttl: Duration,
+    },
+    /// The TTL for requests without a principal is below 1 ms or above ten years.
+    #[error("anonymous_ttl: {ttl:?} is not between 1 ms and 315,576,000 s (ten years)")]
+    AnonymousTtl {
+        /// What was asked for.
+        ttl: Duration,
+    },
+    /// The limit is too small for any token.
+    #[error("max_token_len: {bytes} bytes are too few, the least is 64")]
+    MaxTokenLen {
+        /// What was asked for.
+        bytes: usize,
+    },
+}
+
+/// Why a state could not be sealed. It shows nothing of the state but field names that stand in
+/// the program's text.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SealError {
+    /// The state is not one that JSON carries and serde_json reads back.
+    #[error("{path}: {problem}")]
+    State {
+        /// Where in the state, such as `state.rates[2]`.
+        path: String,
+        /// What is wrong there.
+        problem: Problem,
+    },
+    /// The token would be longer than the limit: keep less in the state, or raise
+    /// [`max_token_len`](SealerBuilder::max_token_len).
+    #[error("the token would be {length} bytes long, and max_token_len is {limit}")]
+    TooLong {
+        /// The token's length, in bytes.
+        length: usize,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The clock says a time before 1970, or so late that no expiry can be written.
+    #[error("the clock is before 1970 or out of range")]
+    Clock,
+    /// The codec could not encode.
+    #[error(transparent)]
+    Codec(EncodeError),
+}

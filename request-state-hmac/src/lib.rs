@@ -1,0 +1,142 @@
+//! The HMAC-SHA256 codec of [`request-state`](https://docs.rs/request-state): readable tokens, typed
+//! errors.
+//!
+//! Add `request-state` with its feature `hmac` instead of this crate.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+use hmac::{Hmac, KeyInit, Mac};
+use request_state_core::wire::{self, length_prefix};
+use request_state_core::{
+    DecodeError, Disclosure, EncodeError, Key, Keyring, Prepared, RequestStateCodec,
+};
+use sha2::Sha256;
+use subtle::ConstantTimeEq;
+
+/// Names the algorithm, in the derivation of its key and in everything that is authenticated.
+const LABEL: &str = "request-state v1 hmac-sha256";
+
+const NONCE_LEN: usize = 16;
+const TAG_LEN: usize = 32;
+const CHECK_LEN: usize = 16;
+
+/// Authenticates with HMAC-SHA256 (RFC 2104): clients can read a state, and cannot change it.
+///
+/// For states that are no secret, where a token that can be read in a debugger is worth more than
+/// one that cannot. It knows a token of its own for another context from a forgery, so its errors
+/// are typed: `Invalid`, `Mismatch` and `Expired`. `docs/token-format.md` describes the tokens.
+///
+/// Nothing of the principal or the params is in a token, not even a digest to test a guess against.
+/// Who holds a token can read the state and when it expires.
+///
+/// The keys it holds are wiped when the last clone is dropped. There is no limit of seals.
+///
+/// # Example
+///
+/// ```
+/// use request_state_core::{DecodeError, Keyring, RequestStateCodec};
+/// use request_state_hmac::HmacCodec;
+///
+/// let codec = HmacCodec::new(&Keyring::ephemeral()?);
+/// let token = codec.encode(b"payload", b"context")?;
+/// assert_eq!(codec.decode(&token, b"context")?, b"payload");
+/// assert!(matches!(codec.decode(&token, b"another"), Err(DecodeError::OtherContext)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct HmacCodec(Prepared<Hmac<Sha256>>);
+
+impl HmacCodec {
+    /// A codec that seals with the first key of `keys` and opens with every one.
+    #[must_use]
+    pub fn new(keys: &Keyring) -> Self {
+        Self(keys.prepare(keyed))
+    }
+}
+
+/// The MAC with its key processed once, to be cloned for each token.
+#[expect(clippy::expect_used, reason = "the error is for MACs of other kinds")]
+fn keyed(key: &Key) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key.derive(LABEL).as_slice())
+        .expect("HMAC takes a key of any length (RFC 2104, section 2)")
+}
+
+impl RequestStateCodec for HmacCodec {
+    fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError> {
+        let (kid, mac) = self.0.sealing();
+        let nonce = wire::random::<NONCE_LEN>()?;
+        let mut body = Vec::with_capacity(payload.len().saturating_add(NONCE_LEN));
+        body.extend_from_slice(&nonce);
+        body.extend_from_slice(payload);
+        let message = message(mac, kid, &body);
+        let tag = tag(message.clone(), context);
+        let check = check(message, &tag);
+        wire::token(kid, &[&body, &[&tag[..], &check[..]].concat()])
+    }
+
+    fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
+        let (kid, rest) = wire::split_kid(token)?;
+        let (body, proof) = rest.split_once('.').ok_or(DecodeError::Malformed)?;
+        let proof = wire::decode_base64url(proof)?;
+        let (received_tag, received_check) = proof
+            .split_first_chunk::<TAG_LEN>()
+            .ok_or(DecodeError::Malformed)?;
+        let mut body = wire::decode_base64url(body)?;
+        if received_check.len() != CHECK_LEN || body.len() < NONCE_LEN {
+            return Err(DecodeError::Malformed);
+        }
+        let mac = self.0.get(kid).ok_or(DecodeError::UnknownKey)?;
+        let message = message(mac, kid, &body);
+        // The check says whether the tag is one of ours, for whatever context; the tag, whether it
+        // is for this one. In this order, only a token that we made is ever for another context.
+        let expected_check = check(message.clone(), received_tag);
+        if !bool::from(expected_check.ct_eq(received_check)) {
+            return Err(DecodeError::Unauthentic);
+        }
+        if !bool::from(tag(message, context).ct_eq(received_tag)) {
+            return Err(DecodeError::OtherContext);
+        }
+        body.drain(..NONCE_LEN);
+        Ok(body)
+    }
+
+    fn disclosure(&self) -> Disclosure {
+        Disclosure::Typed
+    }
+}
+
+/// Everything that both MACs cover: `lp(label) ‖ lp(kid) ‖ lp(nonce ‖ payload)`.
+///
+/// Each part has its length in front. Without that, the end of one part could be read as the start
+/// of the next, and pieces of two genuine tokens would make a third.
+fn message(mac: &Hmac<Sha256>, kid: &str, body: &[u8]) -> Hmac<Sha256> {
+    let mut mac = mac.clone();
+    for part in [LABEL.as_bytes(), kid.as_bytes(), body] {
+        update(&mut mac, part);
+    }
+    mac
+}
+
+/// `HMAC(message ‖ lp(context))`.
+fn tag(mut message: Hmac<Sha256>, context: &[u8]) -> [u8; TAG_LEN] {
+    update(&mut message, context);
+    message.finalize().into_bytes().into()
+}
+
+/// The first 16 bytes of `HMAC(message ‖ lp(tag) ‖ lp("check"))`. It has one part more than what
+/// [`tag`] covers, so neither is ever the other.
+fn check(mut message: Hmac<Sha256>, tag: &[u8; TAG_LEN]) -> [u8; CHECK_LEN] {
+    update(&mut message, tag);
+    update(&mut message, b"check");
+    let full: [u8; 32] = message.finalize().into_bytes().into();
+    let mut check = [0; CHECK_LEN];
+    for (to, from) in check.iter_mut().zip(full) {
+        *to = from;
+    }
+    check
+}
+
+fn update(mac: &mut Hmac<Sha256>, part: &[u8]) {
+    mac.update(&length_prefix(part));
+    mac.update(part);
+}

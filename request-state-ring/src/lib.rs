@@ -1,0 +1,120 @@
+//! The AEAD codecs of [`request-state`](https://docs.rs/request-state) on the `ring` crate:
+//! AES-256-GCM and ChaCha20-Poly1305.
+//!
+//! Add `request-state` with its feature `ring` instead of this crate.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+use request_state_core::{
+    DecodeError, EncodeError, Key, Keyring, Prepared, RequestStateCodec, aead,
+};
+use ring::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+
+/// Names the algorithm, in the derivation of its key and in every token's associated data. The
+/// aes-gcm backend has the same, so each opens what the other sealed.
+const AES_LABEL: &str = "request-state v1 aes-256-gcm";
+
+const CHACHA_LABEL: &str = "request-state v1 chacha20-poly1305";
+
+/// Seals with AES-256-GCM (NIST SP 800-38D) or ChaCha20-Poly1305 (RFC 8439): clients can neither
+/// read nor change a state.
+///
+/// Under AES-256-GCM its tokens are those of `AesGcmCodec`; `docs/token-format.md` describes both.
+///
+/// `ring` cannot wipe its keys: what it made of them stays in memory that was freed. The keyring's
+/// own copies are wiped.
+///
+/// # Limits
+///
+/// Nonces are random, so one key may seal 2^32 times (NIST SP 800-38D, section 8.3; the nonces of
+/// ChaCha20-Poly1305 are as short). The seals of all codecs made from one keyring are counted
+/// together, and past the limit sealing fails with [`EncodeError::KeyExhausted`]. The count is per
+/// process: rotate well before.
+///
+/// # Example
+///
+/// ```
+/// use request_state_core::{Keyring, RequestStateCodec};
+/// use request_state_ring::RingCodec;
+///
+/// let keys = Keyring::ephemeral()?;
+/// for codec in [RingCodec::new(&keys), RingCodec::chacha20_poly1305(&keys)] {
+///     let token = codec.encode(b"payload", b"context")?;
+///     assert_eq!(codec.decode(&token, b"context")?, b"payload");
+///     assert!(codec.decode(&token, b"another context").is_err());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RingCodec {
+    keys: Prepared<LessSafeKey>,
+    label: &'static str,
+}
+
+impl RingCodec {
+    /// AES-256-GCM: seals with the first key of `keys` and opens with every one.
+    #[must_use]
+    pub fn new(keys: &Keyring) -> Self {
+        Self::with(keys, &AES_256_GCM, AES_LABEL)
+    }
+
+    /// ChaCha20-Poly1305, for hosts without AES instructions, under a derived key of its own.
+    ///
+    /// It does not open what the AES-256-GCM codecs sealed, nor they what it did.
+    #[must_use]
+    pub fn chacha20_poly1305(keys: &Keyring) -> Self {
+        Self::with(keys, &CHACHA20_POLY1305, CHACHA_LABEL)
+    }
+
+    fn with(keys: &Keyring, algorithm: &'static Algorithm, label: &'static str) -> Self {
+        Self {
+            keys: keys.prepare(|key| cipher(key, algorithm, label)),
+            label,
+        }
+    }
+}
+
+#[expect(clippy::expect_used, reason = "a constant length, the right one")]
+fn cipher(key: &Key, algorithm: &'static Algorithm, label: &str) -> LessSafeKey {
+    UnboundKey::new(algorithm, key.derive(label).as_slice())
+        .map(LessSafeKey::new)
+        .expect("both algorithms take keys of 32 bytes, as derived ones are")
+}
+
+impl RequestStateCodec for RingCodec {
+    fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError> {
+        aead::seal(&self.keys, self.label, payload, context, encrypt)
+    }
+
+    fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
+        aead::open(&self.keys, self.label, token, context, decrypt)
+    }
+
+    fn encrypts(&self) -> bool {
+        true
+    }
+}
+
+fn encrypt(
+    cipher: &LessSafeKey,
+    nonce: &[u8; 12],
+    aad: &[u8],
+    text: &mut [u8],
+) -> Option<[u8; aead::TAG_LEN]> {
+    let nonce = Nonce::assume_unique_for_key(*nonce);
+    let tag = cipher.seal_in_place_separate_tag(nonce, Aad::from(aad), text);
+    tag.ok()?.as_ref().try_into().ok()
+}
+
+fn decrypt(
+    cipher: &LessSafeKey,
+    nonce: &[u8; 12],
+    aad: &[u8],
+    tag: &[u8; aead::TAG_LEN],
+    text: &mut [u8],
+) -> bool {
+    let nonce = Nonce::assume_unique_for_key(*nonce);
+    cipher
+        .open_in_place_separate_tag(nonce, Aad::from(aad), (*tag).into(), text, 0..)
+        .is_ok()
+}

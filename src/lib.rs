@@ -1,0 +1,18 @@
+//! Seals the `requestState` of MCP multi round-trip requests (protocol 2026-07-28, SEP-2322).
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+pub use request_state_core::*;
+
+#[cfg(feature = "aes-gcm")]
+pub use request_state_aesgcm::AesGcmCodec;
+#[cfg(feature = "hmac")]
+pub use request_state_hmac::HmacCodec;
+#[cfg(feature = "ring")]
+pub use request_state_ring::RingCodec;
+
+#[cfg(any(feature = "aes-gcm", feature = "ring"))]
+mod default_codec;
+#[cfg(any(feature = "aes-gcm", feature = "ring"))]
+pub use default_codec::DefaultCodec;
