@@ -36,7 +36,6 @@ pub(crate) const REQUEST_LEN: usize = 32;
 /// })?;
 /// # Ok::<(), request_state_core::BindingError>(())
 /// ```
-#[derive(Clone, Copy)]
 pub struct Request<'a, P: ?Sized> {
     /// The protocol version of the request, from its `_meta`. Not empty.
     pub version: &'a str,
@@ -52,6 +51,15 @@ pub struct Request<'a, P: ?Sized> {
     /// user, such as `iss|sub` of a verified token. Never something that the client merely claims.
     /// `None` is anonymous: the token is then bound to nobody, and lives shorter.
     pub principal: Option<&'a str>,
+}
+
+// Derived, these would ask the same of the params.
+impl<P: ?Sized> Copy for Request<'_, P> {}
+
+impl<P: ?Sized> Clone for Request<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
 impl<P: ?Sized> fmt::Debug for Request<'_, P> {
