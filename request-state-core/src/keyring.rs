@@ -1,6 +1,5 @@
 //! The keys of a server: one that seals, and all that open.
 
-use std::collections::BTreeMap;
 use std::env::VarError;
 use std::fmt;
 use std::str::FromStr;
@@ -250,29 +249,6 @@ impl Keyring {
             .map_err(|_| EncodeError::KeyExhausted)
     }
 
-    /// What a codec prepares of every key, by kid: a cipher with its key schedule, say.
-    ///
-    /// `prepare` is called once for each key. For authors of codecs.
-    ///
-    /// ```
-    /// use request_state_core::{Key, Keyring};
-    ///
-    /// let keys = Keyring::new([("a", Key::generate()?), ("b", Key::generate()?)])?;
-    /// let derived = keys.prepare(|key| key.derive("example v1"));
-    /// assert!(derived.get("b").is_some());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn prepare<C>(&self, prepare: impl Fn(&Key) -> C) -> Prepared<C> {
-        let others = self.others.iter();
-        Prepared(Arc::new(Ciphers {
-            sealing: prepare(&self.sealing.key),
-            others: others
-                .map(|entry| (entry.kid.clone(), prepare(&entry.key)))
-                .collect(),
-            keys: self.clone(),
-        }))
-    }
-
     fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
         std::iter::once(&self.sealing).chain(&self.others)
     }
@@ -316,54 +292,6 @@ impl fmt::Debug for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Keyring ")?;
         f.debug_map().entries(self.iter()).finish()
-    }
-}
-
-/// What a codec made of each key of a [`Keyring`]; see [`Keyring::prepare`].
-///
-/// Finding one takes the same time whether the ring holds one key or a hundred. A clone is cheap.
-pub struct Prepared<C>(Arc<Ciphers<C>>);
-
-struct Ciphers<C> {
-    sealing: C,
-    others: BTreeMap<String, C>,
-    keys: Keyring,
-}
-
-impl<C> Prepared<C> {
-    /// The kid that seals, and what was made of its key.
-    #[must_use]
-    pub fn sealing(&self) -> (&str, &C) {
-        (self.0.keys.sealing().0, &self.0.sealing)
-    }
-
-    /// What was made of the key under `kid`, if it is in the ring.
-    #[must_use]
-    pub fn get(&self, kid: &str) -> Option<&C> {
-        if kid == self.0.keys.sealing().0 {
-            Some(&self.0.sealing)
-        } else {
-            self.0.others.get(kid)
-        }
-    }
-
-    /// The ring that it was made of.
-    #[must_use]
-    pub fn keys(&self) -> &Keyring {
-        &self.0.keys
-    }
-}
-
-impl<C> Clone for Prepared<C> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
-
-impl<C> fmt::Debug for Prepared<C> {
-    /// Prints the ring's kids, and nothing that was made of its keys.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.keys.fmt(f)
     }
 }
 
@@ -523,8 +451,6 @@ mod tests {
             format!("{keys:?}"),
             r#"Keyring {"a": Key(..), "b": Key(..)}"#
         );
-        let prepared = keys.prepare(|key| key.derive("x"));
-        assert_eq!(format!("{prepared:?}"), format!("{keys:?}"));
     }
 
     #[test]
@@ -552,16 +478,5 @@ mod tests {
         let (one, two) = (Keyring::ephemeral().unwrap(), Keyring::ephemeral().unwrap());
         assert!(wire::is_kid(one.sealing().0));
         assert_ne!(one.sealing().0, two.sealing().0);
-    }
-
-    #[test]
-    fn prepares_every_key_once() {
-        let keys = Keyring::new([("b", key(2)), ("a", key(1)), ("c", key(3))]).unwrap();
-        let prepared = keys.prepare(Clone::clone);
-        assert_eq!(prepared.sealing(), ("b", &key(2)));
-        for (kid, byte) in [("a", 1), ("b", 2), ("c", 3)] {
-            assert_eq!(prepared.get(kid), Some(&key(byte)));
-        }
-        assert_eq!(prepared.get("d"), None);
     }
 }

@@ -12,6 +12,16 @@
 //! | write a codec | [`RequestStateCodec`], [`aead`], [`wire`] |
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+// What a caller or a client supplies must never panic. Tests may: see clippy.toml.
+#![deny(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unreachable,
+    clippy::unwrap_used
+)]
 
 pub mod aead;
 pub mod wire;
@@ -23,7 +33,7 @@ mod codec;
 mod guard;
 mod key;
 mod keyring;
-mod number;
+mod prepared;
 mod problem;
 mod reason;
 mod sealer;
@@ -31,7 +41,8 @@ mod sealer;
 pub use binding::{Binding, BindingError, Request};
 pub use codec::{BoxError, DecodeError, Disclosure, EncodeError, RequestStateCodec};
 pub use key::{Key, KeyError};
-pub use keyring::{Keyring, KeyringError, Prepared};
+pub use keyring::{Keyring, KeyringError};
+pub use prepared::Prepared;
 pub use problem::Problem;
 pub use reason::OpenError;
 pub use sealer::{ConfigError, SealError, Sealer, SealerBuilder};

@@ -4,13 +4,13 @@
 //! 127 levels when it parses. A `Formatter` sees none of this, so every value passes through here
 //! on its way to serde_json (the state) or to the canonical form (the params).
 
+mod open;
+
 use std::cell::Cell;
 
-use serde::ser::{
-    Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
-    SerializeTupleStruct, SerializeTupleVariant, Serializer,
-};
+use serde::ser::{Serialize, Serializer};
 
+use self::open::Open;
 use crate::problem::{Problem, Step, path};
 
 /// The name under which serde_json's `arbitrary_precision` passes a number, with its text as the
@@ -78,9 +78,12 @@ impl Watch {
     fn note<T, E>(&self, result: Result<T, E>, step: Step) -> Result<T, E> {
         if result.is_err() {
             self.failed.set(true);
-            let mut steps = self.steps.take();
-            steps.push(step);
-            self.steps.set(steps);
+            // A number's text is not a step of its own into the value.
+            if !matches!(step, Step::Field(NUMBER)) {
+                let mut steps = self.steps.take();
+                steps.push(step);
+                self.steps.set(steps);
+            }
         }
         result
     }
@@ -126,31 +129,6 @@ impl<T: Serialize + ?Sized> Serialize for Guarded<'_, T> {
             level: self.level,
             watch: self.watch,
         })
-    }
-}
-
-/// An open array or object.
-struct Open<'w, C> {
-    inner: C,
-    level: u32,
-    members: u64,
-    watch: &'w Watch,
-}
-
-impl<'w, C> Open<'w, C> {
-    fn new(inner: C, level: u32, watch: &'w Watch) -> Self {
-        Self {
-            inner,
-            level,
-            members: 0,
-            watch,
-        }
-    }
-
-    fn next(&mut self) -> u64 {
-        let index = self.members;
-        self.members = self.members.saturating_add(1);
-        index
     }
 }
 
@@ -379,146 +357,5 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
 
     fn is_human_readable(&self) -> bool {
         self.inner.is_human_readable()
-    }
-}
-
-/// Passes one member on, guarded, and notes where an error came from.
-impl<C> Open<'_, C> {
-    #[inline]
-    fn member<T: ?Sized, E>(
-        &mut self,
-        value: &T,
-        step: Step,
-        pass: impl FnOnce(&mut C, &Guarded<'_, T>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let value = Guarded {
-            value,
-            level: self.level,
-            watch: self.watch,
-        };
-        let result = pass(&mut self.inner, &value);
-        self.watch.note(result, step)
-    }
-}
-
-impl<C: SerializeSeq> SerializeSeq for Open<'_, C> {
-    type Ok = C::Ok;
-    type Error = C::Error;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
-        let step = Step::Item(self.next());
-        self.member(value, step, |inner, value| inner.serialize_element(value))
-    }
-
-    fn end(self) -> Result<C::Ok, C::Error> {
-        self.inner.end()
-    }
-}
-
-impl<C: SerializeTuple> SerializeTuple for Open<'_, C> {
-    type Ok = C::Ok;
-    type Error = C::Error;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
-        let step = Step::Item(self.next());
-        self.member(value, step, |inner, value| inner.serialize_element(value))
-    }
-
-    fn end(self) -> Result<C::Ok, C::Error> {
-        self.inner.end()
-    }
-}
-
-impl<C: SerializeTupleStruct> SerializeTupleStruct for Open<'_, C> {
-    type Ok = C::Ok;
-    type Error = C::Error;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
-        let step = Step::Item(self.next());
-        self.member(value, step, |inner, value| inner.serialize_field(value))
-    }
-
-    fn end(self) -> Result<C::Ok, C::Error> {
-        self.inner.end()
-    }
-}
-
-impl<C: SerializeTupleVariant> SerializeTupleVariant for Open<'_, C> {
-    type Ok = C::Ok;
-    type Error = C::Error;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
-        let step = Step::Item(self.next());
-        self.member(value, step, |inner, value| inner.serialize_field(value))
-    }
-
-    fn end(self) -> Result<C::Ok, C::Error> {
-        self.inner.end()
-    }
-}
-
-impl<C: SerializeMap> SerializeMap for Open<'_, C> {
-    type Ok = C::Ok;
-    type Error = C::Error;
-
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), C::Error> {
-        let step = Step::Entry(self.members);
-        let result = self.inner.serialize_key(key);
-        self.watch.note(result, step)
-    }
-
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
-        let step = Step::Entry(self.next());
-        self.member(value, step, |inner, value| inner.serialize_value(value))
-    }
-
-    fn end(self) -> Result<C::Ok, C::Error> {
-        self.inner.end()
-    }
-}
-
-impl<C: SerializeStruct> SerializeStruct for Open<'_, C> {
-    type Ok = C::Ok;
-    type Error = C::Error;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), C::Error> {
-        self.member(value, Step::Field(key), |inner, value| {
-            inner.serialize_field(key, value)
-        })
-    }
-
-    fn skip_field(&mut self, key: &'static str) -> Result<(), C::Error> {
-        self.inner.skip_field(key)
-    }
-
-    fn end(self) -> Result<C::Ok, C::Error> {
-        self.inner.end()
-    }
-}
-
-impl<C: SerializeStructVariant> SerializeStructVariant for Open<'_, C> {
-    type Ok = C::Ok;
-    type Error = C::Error;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), C::Error> {
-        self.member(value, Step::Field(key), |inner, value| {
-            inner.serialize_field(key, value)
-        })
-    }
-
-    fn skip_field(&mut self, key: &'static str) -> Result<(), C::Error> {
-        self.inner.skip_field(key)
-    }
-
-    fn end(self) -> Result<C::Ok, C::Error> {
-        self.inner.end()
     }
 }

@@ -9,14 +9,14 @@
 use crate::problem::Problem;
 
 /// Writes an integer, given its decimal digits.
-pub(crate) fn write_integer(out: &mut Vec<u8>, text: &str) {
+pub(super) fn write_integer(out: &mut Vec<u8>, text: &str) {
     let (negative, digits) = sign(text);
     write(out, negative, digits, "", 0);
 }
 
 /// Writes a double: exactly when it is whole and below 2^64, else by its shortest decimal that
 /// reads back as the same double. It must be finite.
-pub(crate) fn write_f64(out: &mut Vec<u8>, value: f64) -> Result<(), Problem> {
+pub(super) fn write_f64(out: &mut Vec<u8>, value: f64) -> Result<(), Problem> {
     const TWO_POW_64: f64 = 18_446_744_073_709_551_616.0;
     let magnitude = value.abs();
     if magnitude < TWO_POW_64 && magnitude.fract() == 0.0 {
@@ -29,12 +29,12 @@ pub(crate) fn write_f64(out: &mut Vec<u8>, value: f64) -> Result<(), Problem> {
 }
 
 /// Writes a single-precision number by its shortest decimal. It must be finite.
-pub(crate) fn write_f32(out: &mut Vec<u8>, value: f32) -> Result<(), Problem> {
+pub(super) fn write_f32(out: &mut Vec<u8>, value: f32) -> Result<(), Problem> {
     write_text(out, zmij::Buffer::new().format_finite(value))
 }
 
 /// Writes the exact value of a JSON number (RFC 8259, section 6), given its text.
-pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) -> Result<(), Problem> {
+pub(super) fn write_text(out: &mut Vec<u8>, text: &str) -> Result<(), Problem> {
     let (negative, rest) = sign(text);
     let (mantissa, exponent) = match rest.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),

@@ -1,0 +1,47 @@
+//! The canonical form of request params: equal JSON values give equal bytes, others do not.
+//!
+//! | value | form |
+//! |---|---|
+//! | null, true, false | `n`, `t`, `f` |
+//! | number | `N`, its digits and exponent, `,` (see `number.rs`) |
+//! | string | `S`, its length in bytes in decimal, `:`, its UTF-8 bytes |
+//! | array | `[`, the values, `]` |
+//! | object | `{`, for each member the key (as a string, without the `S`) and the value, `}` |
+//!
+//! Members are sorted by the bytes of their keys. Every form tells where it ends, so no two values
+//! share one. Lengths stand in front of strings, where JSON would have to look at every byte for
+//! one to escape.
+//!
+//! One pass writes into one buffer. An object whose members do not come sorted is put in order when
+//! it ends, through a second buffer.
+
+mod compound;
+mod form;
+mod number;
+mod writer;
+
+use serde::Serialize;
+
+use self::form::Form;
+use self::writer::{Place, Writer};
+use crate::guard;
+use crate::problem::Problem;
+
+/// How deeply params may nest, the params object included.
+const MAX_LEVEL: u32 = 128;
+
+/// Appends the canonical form of the salient part of `params` to `out`.
+///
+/// Returns the path of what cannot be canonicalized, and why.
+pub(crate) fn write<T>(out: Vec<u8>, params: &T) -> Result<Vec<u8>, (String, Problem)>
+where
+    T: Serialize + ?Sized,
+{
+    let mut form = Form::new(out);
+    let writer = Writer {
+        form: &mut form,
+        place: Place::Root,
+    };
+    guard::serialize(params, writer, "params", MAX_LEVEL, |problem| problem)?;
+    Ok(form.out)
+}

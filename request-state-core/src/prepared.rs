@@ -1,0 +1,103 @@
+//! What a codec makes of the keys of a ring, once, when it is made.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::key::Key;
+use crate::keyring::Keyring;
+
+impl Keyring {
+    /// What a codec prepares of every key, by kid: a cipher with its key schedule, say.
+    ///
+    /// `prepare` is called once for each key. For authors of codecs.
+    ///
+    /// ```
+    /// use request_state_core::{Key, Keyring};
+    ///
+    /// let keys = Keyring::new([("a", Key::generate()?), ("b", Key::generate()?)])?;
+    /// let derived = keys.prepare(|key| key.derive("example v1"));
+    /// assert!(derived.get("b").is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn prepare<C>(&self, prepare: impl Fn(&Key) -> C) -> Prepared<C> {
+        let (_, sealing) = self.sealing();
+        let others = self.iter().skip(1);
+        Prepared(Arc::new(Ciphers {
+            sealing: prepare(sealing),
+            others: others
+                .map(|(kid, key)| (kid.to_owned(), prepare(key)))
+                .collect(),
+            keys: self.clone(),
+        }))
+    }
+}
+
+/// What a codec made of each key of a [`Keyring`]; see [`Keyring::prepare`].
+///
+/// Finding one takes the same time whether the ring holds one key or a hundred. A clone is cheap.
+pub struct Prepared<C>(Arc<Ciphers<C>>);
+
+struct Ciphers<C> {
+    sealing: C,
+    others: BTreeMap<String, C>,
+    keys: Keyring,
+}
+
+impl<C> Prepared<C> {
+    /// The kid that seals, and what was made of its key.
+    #[must_use]
+    pub fn sealing(&self) -> (&str, &C) {
+        (self.0.keys.sealing().0, &self.0.sealing)
+    }
+
+    /// What was made of the key under `kid`, if it is in the ring.
+    #[must_use]
+    pub fn get(&self, kid: &str) -> Option<&C> {
+        if kid == self.0.keys.sealing().0 {
+            Some(&self.0.sealing)
+        } else {
+            self.0.others.get(kid)
+        }
+    }
+
+    /// The ring that it was made of.
+    #[must_use]
+    pub fn keys(&self) -> &Keyring {
+        &self.0.keys
+    }
+}
+
+impl<C> Clone for Prepared<C> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<C> fmt::Debug for Prepared<C> {
+    /// Prints the ring's kids, and nothing that was made of its keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.keys.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(byte: u8) -> Key {
+        Key::from([byte; 32])
+    }
+
+    #[test]
+    fn prepares_every_key_once() {
+        let keys = Keyring::new([("b", key(2)), ("a", key(1)), ("c", key(3))]).unwrap();
+        let prepared = keys.prepare(Clone::clone);
+        assert_eq!(prepared.sealing(), ("b", &key(2)));
+        for (kid, byte) in [("a", 1), ("b", 2), ("c", 3)] {
+            assert_eq!(prepared.get(kid), Some(&key(byte)));
+        }
+        assert_eq!(prepared.get("d"), None);
+        assert_eq!(format!("{prepared:?}"), format!("{keys:?}"));
+    }
+}
