@@ -9,12 +9,15 @@ use serde::de::DeserializeOwned;
 use crate::binding::Binding;
 use crate::claims::{self, Claims};
 use crate::codec::{Disclosure, EncodeError, RequestStateCodec};
-use crate::guard;
+use crate::guard::{self, Rules};
 use crate::problem::Problem;
 use crate::reason::{OpenError, Reason};
 
-/// How deeply a state may nest: serde_json parses no more.
-const MAX_STATE_LEVEL: u32 = 127;
+const STATE_RULES: Rules = Rules {
+    root: "state",
+    max_level: 127, // serde_json parses no more
+    unique_keys: true,
+};
 
 /// A token that outlives now + TTL by more than this was minted by another clock or policy.
 const CLOCK_SKEW_MS: u64 = 60_000;
@@ -147,8 +150,7 @@ impl<C: RequestStateCodec> Sealer<C> {
         guard::serialize(
             state,
             &mut serde_json::Serializer::new(&mut payload),
-            "state",
-            MAX_STATE_LEVEL,
+            STATE_RULES,
             |_| Problem::Serialize,
         )
         .map_err(|(path, problem)| SealError::State { path, problem })?;

@@ -24,11 +24,14 @@ use serde::Serialize;
 
 use self::form::Form;
 use self::writer::{Place, Writer};
-use crate::guard;
+use crate::guard::{self, Rules};
 use crate::problem::Problem;
 
-/// How deeply params may nest, the params object included.
-const MAX_LEVEL: u32 = 128;
+const RULES: Rules = Rules {
+    root: "params",
+    max_level: 128,
+    unique_keys: false,
+};
 
 /// Appends the canonical form of the salient part of `params` to `out`.
 ///
@@ -42,6 +45,6 @@ where
         form: &mut form,
         place: Place::Root,
     };
-    guard::serialize(params, writer, "params", MAX_LEVEL, |problem| problem)?;
+    guard::serialize(params, writer, RULES, |problem| problem)?;
     Ok(form.out)
 }

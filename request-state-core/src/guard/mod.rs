@@ -4,12 +4,14 @@
 //! 127 levels when it parses. A `Formatter` sees none of this, so every value passes through here
 //! on its way to serde_json (the state) or to the canonical form (the params).
 
+mod keys;
 mod open;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use serde::ser::{Serialize, Serializer};
 
+use self::keys::Keys;
 use self::open::Open;
 use crate::problem::{Problem, Step, path};
 
@@ -23,13 +25,12 @@ const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// Passes `value` through a guard to `serializer`.
 ///
-/// `root` names the value in the path of an error. Returns the first problem and its path, also
-/// when the value's own `Serialize` implementation swallowed the error.
+/// Returns the first problem and its path, also when the value's own `Serialize` implementation
+/// swallowed the error.
 pub(crate) fn serialize<T, S>(
     value: &T,
     serializer: S,
-    root: &str,
-    max_level: u32,
+    rules: Rules,
     problem_of: impl Fn(S::Error) -> Problem,
 ) -> Result<(), (String, Problem)>
 where
@@ -37,7 +38,8 @@ where
     S: Serializer,
 {
     let watch = Watch {
-        max_level,
+        rules,
+        keys: RefCell::default(),
         problem: Cell::new(None),
         failed: Cell::new(false),
         steps: Cell::new(Vec::new()),
@@ -45,6 +47,7 @@ where
     let result = value.serialize(Guard {
         inner: serializer,
         level: 0,
+        is_key: false,
         watch: &watch,
     });
     let problem = match (watch.problem.get(), result) {
@@ -53,12 +56,25 @@ where
         (None, Ok(_)) if watch.failed.get() => Problem::Serialize,
         (None, Ok(_)) => return Ok(()),
     };
-    Err((path(root, &watch.steps.take()), problem))
+    Err((path(rules.root, &watch.steps.take()), problem))
+}
+
+/// What a guard holds a value to.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules {
+    /// Names the value in the path of an error.
+    pub(crate) root: &'static str,
+    /// How deeply arrays and objects may nest.
+    pub(crate) max_level: u32,
+    /// Whether to look for a key that is emitted twice; the canonical form sees that for itself.
+    pub(crate) unique_keys: bool,
 }
 
 /// What all guards of one value share.
 struct Watch {
-    max_level: u32,
+    rules: Rules,
+    /// The keys of the open objects, if they are to be unique.
+    keys: RefCell<Keys>,
     /// What a guard refused.
     problem: Cell<Option<Problem>>,
     /// Whether an error passed through. It stays set when the value's own implementation of
@@ -72,6 +88,21 @@ impl Watch {
     fn refuse<T, E: serde::ser::Error>(&self, problem: Problem) -> Result<T, E> {
         self.problem.set(Some(problem));
         Err(E::custom(problem))
+    }
+
+    /// Notes a key of the innermost open object.
+    fn key(&self, text: &str) {
+        if self.rules.unique_keys {
+            self.keys.borrow_mut().push(text);
+        }
+    }
+
+    /// Ends the object whose first key was the one numbered `first`.
+    fn close<E: serde::ser::Error>(&self, first: usize) -> Result<(), E> {
+        if self.rules.unique_keys && !self.keys.borrow_mut().close(first) {
+            return self.refuse(Problem::DuplicateKey);
+        }
+        Ok(())
     }
 
     /// Notes an error that passes through `step`.
@@ -93,6 +124,8 @@ struct Guard<'w, S> {
     inner: S,
     /// How many arrays and objects are open around the value.
     level: u32,
+    /// Whether the value is a key.
+    is_key: bool,
     watch: &'w Watch,
 }
 
@@ -100,7 +133,7 @@ impl<'w, S: Serializer> Guard<'w, S> {
     /// The level inside of `opens` more arrays and objects.
     fn deeper(&self, opens: u32) -> Result<u32, S::Error> {
         match self.level.checked_add(opens) {
-            Some(level) if level <= self.watch.max_level => Ok(level),
+            Some(level) if level <= self.watch.rules.max_level => Ok(level),
             _ => self.watch.refuse(Problem::TooDeep),
         }
     }
@@ -118,6 +151,7 @@ impl<'w, S: Serializer> Guard<'w, S> {
 struct Guarded<'a, T: ?Sized> {
     value: &'a T,
     level: u32,
+    is_key: bool,
     watch: &'a Watch,
 }
 
@@ -127,6 +161,7 @@ impl<T: Serialize + ?Sized> Serialize for Guarded<'_, T> {
         self.value.serialize(Guard {
             inner,
             level: self.level,
+            is_key: self.is_key,
             watch: self.watch,
         })
     }
@@ -215,6 +250,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         let value = Guarded {
             value,
             level: self.deeper(1)?,
+            is_key: false,
             watch,
         };
         let result = self
@@ -257,6 +293,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         self.inner.serialize_some(&Guarded {
             value,
             level: self.level,
+            is_key: self.is_key,
             watch: self.watch,
         })
     }
@@ -271,9 +308,26 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
             &Guarded {
                 value,
                 level: self.level,
+                is_key: self.is_key,
                 watch: self.watch,
             },
         )
+    }
+
+    // A key is noted. Keys that are no strings are of one type in any map, and so spelled apart.
+
+    fn serialize_str(self, v: &str) -> Result<S::Ok, S::Error> {
+        if self.is_key {
+            self.watch.key(v);
+        }
+        self.inner.serialize_str(v)
+    }
+
+    fn collect_str<T: std::fmt::Display + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
+        if self.is_key {
+            return self.serialize_str(&value.to_string());
+        }
+        self.inner.collect_str(value)
     }
 
     // The rest passes as it is.
@@ -326,10 +380,6 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         self.inner.serialize_char(v)
     }
 
-    fn serialize_str(self, v: &str) -> Result<S::Ok, S::Error> {
-        self.inner.serialize_str(v)
-    }
-
     fn serialize_none(self) -> Result<S::Ok, S::Error> {
         self.inner.serialize_none()
     }
@@ -349,10 +399,6 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         variant: &'static str,
     ) -> Result<S::Ok, S::Error> {
         self.inner.serialize_unit_variant(name, index, variant)
-    }
-
-    fn collect_str<T: std::fmt::Display + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
-        self.inner.collect_str(value)
     }
 
     fn is_human_readable(&self) -> bool {

@@ -13,6 +13,8 @@ pub(super) struct Open<'w, C> {
     inner: C,
     level: u32,
     members: u64,
+    /// The number of its first key, if it is an object.
+    first_key: usize,
     watch: &'w Watch,
 }
 
@@ -22,6 +24,7 @@ impl<'w, C> Open<'w, C> {
             inner,
             level,
             members: 0,
+            first_key: watch.keys.borrow().len(),
             watch,
         }
     }
@@ -43,6 +46,7 @@ impl<'w, C> Open<'w, C> {
         let value = Guarded {
             value,
             level: self.level,
+            is_key: false,
             watch: self.watch,
         };
         let result = pass(&mut self.inner, &value);
@@ -112,7 +116,13 @@ impl<C: SerializeMap> SerializeMap for Open<'_, C> {
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), C::Error> {
         let step = Step::Entry(self.members);
-        let result = self.inner.serialize_key(key);
+        let key = Guarded {
+            value: key,
+            level: self.level,
+            is_key: true,
+            watch: self.watch,
+        };
+        let result = self.inner.serialize_key(&key);
         self.watch.note(result, step)
     }
 
@@ -122,6 +132,7 @@ impl<C: SerializeMap> SerializeMap for Open<'_, C> {
     }
 
     fn end(self) -> Result<C::Ok, C::Error> {
+        self.watch.close(self.first_key)?;
         self.inner.end()
     }
 }
@@ -135,6 +146,7 @@ impl<C: SerializeStruct> SerializeStruct for Open<'_, C> {
         key: &'static str,
         value: &T,
     ) -> Result<(), C::Error> {
+        self.watch.key(key);
         self.member(value, Step::Field(key), |inner, value| {
             inner.serialize_field(key, value)
         })
@@ -145,6 +157,7 @@ impl<C: SerializeStruct> SerializeStruct for Open<'_, C> {
     }
 
     fn end(self) -> Result<C::Ok, C::Error> {
+        self.watch.close(self.first_key)?;
         self.inner.end()
     }
 }
@@ -158,6 +171,7 @@ impl<C: SerializeStructVariant> SerializeStructVariant for Open<'_, C> {
         key: &'static str,
         value: &T,
     ) -> Result<(), C::Error> {
+        self.watch.key(key);
         self.member(value, Step::Field(key), |inner, value| {
             inner.serialize_field(key, value)
         })
@@ -168,6 +182,7 @@ impl<C: SerializeStructVariant> SerializeStructVariant for Open<'_, C> {
     }
 
     fn end(self) -> Result<C::Ok, C::Error> {
+        self.watch.close(self.first_key)?;
         self.inner.end()
     }
 }

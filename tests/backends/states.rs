@@ -1,0 +1,220 @@
+//! States come back exactly as they went in, or are refused when they are sealed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Debug;
+
+use crate::fixtures::{Call, keys};
+use request_state::{AesGcmCodec, Problem, SealError, Sealer};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+fn sealer() -> Sealer<AesGcmCodec> {
+    Sealer::new("billing", AesGcmCodec::new(&keys())).unwrap()
+}
+
+fn round_trip<T: Serialize + DeserializeOwned>(state: &T) -> T {
+    let binding = Call::default().binding();
+    let token = sealer().seal(state, &binding).unwrap();
+    sealer().open(&token, &binding).unwrap()
+}
+
+fn comes_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(state: T) {
+    assert_eq!(round_trip(&state), state);
+}
+
+#[test]
+fn every_kind_of_state_comes_back() {
+    #[derive(Serialize, Deserialize, PartialEq, Debug)]
+    enum Step {
+        Start,
+        Amount(u64),
+        Pair(i8, char),
+        Confirm { code: Option<String>, tries: u8 },
+    }
+    comes_back(vec![
+        Step::Start,
+        Step::Amount(u64::MAX),
+        Step::Pair(-1, '😀'),
+        Step::Confirm {
+            code: None,
+            tries: 3,
+        },
+        Step::Confirm {
+            code: Some("\0\"\\\n\u{2028}".into()),
+            tries: 0,
+        },
+    ]);
+    comes_back(());
+    comes_back(true);
+    comes_back(String::new());
+    comes_back((i128::MIN, u128::MAX, i64::MIN, f32::MIN_POSITIVE));
+    comes_back(HashMap::from([(1u8, 'a'), (2, 'b')]));
+    comes_back(BTreeMap::from([
+        ("b".to_owned(), vec![1, 2]),
+        ("a".to_owned(), vec![]),
+    ]));
+    comes_back(json!({"b": [1, -2, 1.5, null, true, "é"], "a": {"": {}}}));
+    comes_back(Some(Some(1)));
+}
+
+#[test]
+fn every_double_comes_back_bit_for_bit() {
+    let mut bits = 0x9e37_79b9_7f4a_7c15u64;
+    let mut states = vec![
+        0.0,
+        -0.0,
+        0.1,
+        f64::MAX,
+        f64::MIN,
+        f64::MIN_POSITIVE,
+        5e-324,
+        1e23,
+    ];
+    for _ in 0..20_000 {
+        // splitmix64: every exponent and sign, without a seed to report.
+        bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        states.push(f64::from_bits(z ^ (z >> 31)));
+    }
+    states.retain(|double| double.is_finite());
+    for states in states.chunks(1000) {
+        let back: Vec<f64> = round_trip(&states.to_vec());
+        for (back, state) in back.iter().zip(states) {
+            assert_eq!(back.to_bits(), state.to_bits(), "{state:e}");
+        }
+        let values: Vec<Value> = round_trip(&states.iter().map(|x| json!(x)).collect());
+        for (back, state) in values.iter().zip(states) {
+            let back = back.as_f64().unwrap();
+            assert_eq!(back.to_bits(), state.to_bits(), "{state:e} in a Value");
+        }
+    }
+    let singles: Vec<f32> = states
+        .iter()
+        .map(|x| *x as f32)
+        .filter(|x| x.is_finite())
+        .collect();
+    for singles in singles.chunks(1000) {
+        assert_eq!(round_trip(&singles.to_vec()), singles);
+    }
+}
+
+fn refused<T: Serialize>(state: &T) -> (String, Problem) {
+    let binding = Call::default().binding();
+    match sealer().seal(state, &binding) {
+        Err(SealError::State { path, problem }) => (path, problem),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_json_does_not_carry_is_refused_with_its_place() {
+    #[derive(Serialize)]
+    struct State {
+        rates: Vec<Option<f64>>,
+        by_name: BTreeMap<&'static str, f32>,
+    }
+    let mut state = State {
+        rates: vec![Some(1.0), None, Some(f64::NAN)],
+        by_name: [("secret name", f32::NEG_INFINITY)].into(),
+    };
+    assert_eq!(
+        refused(&state),
+        ("state.rates[2]".into(), Problem::NonFinite)
+    );
+    state.rates.clear();
+    assert_eq!(
+        refused(&state),
+        ("state.by_name.(entry 0)".into(), Problem::NonFinite)
+    );
+    assert_eq!(refused(&f64::NAN), ("state".into(), Problem::NonFinite));
+    let keyed: BTreeMap<_, _> = [((1, 2), 3)].into();
+    assert_eq!(
+        refused(&keyed),
+        ("state.(entry 0)".into(), Problem::Serialize)
+    );
+    assert_eq!(
+        SealError::State {
+            path: "state.rate".into(),
+            problem: Problem::NonFinite
+        }
+        .to_string(),
+        "state.rate: NaN and infinity are no JSON numbers"
+    );
+}
+
+#[test]
+fn a_key_emitted_twice_is_refused() {
+    #[derive(Serialize)]
+    struct State {
+        inner: Flattened,
+    }
+    #[derive(Serialize, Clone)]
+    struct Flattened {
+        step: u8,
+        #[serde(flatten)]
+        answers: BTreeMap<&'static str, u8>,
+    }
+    #[derive(Serialize)]
+    enum Variant {
+        Twice {
+            #[serde(rename = "a")]
+            one: u8,
+            #[serde(rename = "a")]
+            other: u8,
+        },
+    }
+    let mut inner = Flattened {
+        step: 1,
+        answers: [("code", 2), ("amount", 3)].into(),
+    };
+    assert!(
+        sealer()
+            .seal(&[&inner, &inner], &Call::default().binding())
+            .is_ok()
+    );
+    inner.answers.insert("step", 4);
+    assert_eq!(
+        refused(&State { inner }),
+        ("state.inner".into(), Problem::DuplicateKey)
+    );
+    let twice = Variant::Twice { one: 1, other: 1 };
+    assert_eq!(refused(&twice), ("state".into(), Problem::DuplicateKey));
+}
+
+#[test]
+fn a_state_is_as_deep_as_serde_json_reads() {
+    let nested = |levels, object| {
+        (0..levels).fold(json!(1), |inner, _| {
+            if object {
+                json!({ "a": inner })
+            } else {
+                json!([inner])
+            }
+        })
+    };
+    for object in [true, false] {
+        comes_back(nested(127, object));
+        let (path, problem) = refused(&nested(128, object));
+        assert_eq!(problem, Problem::TooDeep);
+        assert!(path.starts_with("state") && path.ends_with('…'), "{path}");
+    }
+}
+
+#[test]
+fn the_wrong_type_is_refused_when_opened() {
+    let binding = Call::default().binding();
+    let token = sealer().seal("text", &binding).unwrap();
+    assert!(sealer().open::<u32>(&token, &binding).is_err());
+    assert_eq!(sealer().open(&token, &binding), Ok("text".to_owned()));
+}
+
+#[test]
+fn a_state_that_may_not_be_sealed_is_not_lost() {
+    let binding = Call::default().binding();
+    let mut state = vec!["x".repeat(60_000)];
+    assert!(sealer().seal(&state, &binding).is_err());
+    state[0].truncate(10);
+    assert!(sealer().seal(&state, &binding).is_ok());
+}
