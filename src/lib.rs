@@ -1,5 +1,11 @@
-//! Seals the `requestState` of MCP multi round-trip requests (protocol 2026-07-28, SEP-2322).
-#![doc = include_str!("../README.md")]
+//! Seals the `requestState` of MCP multi round-trip requests.
+//!
+//! Everything of [`request_state_core`] is here, and the codecs of the enabled features. Start at
+//! [`Sealer`].
+#![cfg_attr(
+    all(feature = "aes-gcm", feature = "hmac", feature = "ring"),
+    doc = include_str!("../README.md")
+)]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 // What a caller or a client supplies must never panic. Tests may: see clippy.toml.

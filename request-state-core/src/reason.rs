@@ -56,7 +56,8 @@ pub(crate) enum Reason {
 
 impl Reason {
     /// The fixed word in the log.
-    pub(crate) fn as_str(self) -> &'static str {
+    #[cfg(feature = "tracing")]
+    fn as_str(self) -> &'static str {
         match self {
             Self::TooLong => "too_long",
             Self::Malformed => "malformed",

@@ -116,6 +116,15 @@ fn the_table_of_the_contract() {
     ]);
 }
 
+/// `scripts/test` says when it has switched the features of serde_json on, so that a run that only
+/// believes so fails.
+#[test]
+fn the_build_is_the_one_that_was_asked_for() {
+    if std::env::var_os("REQUEST_STATE_TEST_ARBITRARY_PRECISION").is_some() {
+        assert!(arbitrary_precision());
+    }
+}
+
 #[test]
 fn numbers_that_arrive_as_text_are_exact() {
     if arbitrary_precision() {

@@ -150,3 +150,139 @@ fn update(mac: &mut Hmac<Sha256>, part: &[u8]) {
     mac.update(&length_prefix(part));
     mac.update(part);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codec(byte: u8) -> HmacCodec {
+        HmacCodec::new(&Keyring::new([("k", Key::from([byte; 32]))]).unwrap())
+    }
+
+    #[test]
+    fn its_own_token_elsewhere_is_for_another_context_and_nothing_else_is() {
+        let codec = codec(1);
+        let token = codec.encode(b"payload", b"here").unwrap();
+        assert_eq!(codec.decode(&token, b"here").unwrap(), b"payload");
+        for elsewhere in [
+            &b""[..],
+            b"Here",
+            b"here\0",
+            b"her",
+            b"hhere",
+            &[0; 100_000],
+        ] {
+            let answer = codec.decode(&token, elsewhere);
+            assert!(matches!(answer, Err(DecodeError::OtherContext)));
+        }
+        // A forgery is one in whatever context.
+        for context in [&b"here"[..], b"there"] {
+            for at in 2..token.len() {
+                let mut forged = token.clone().into_bytes();
+                forged[at] = if forged[at] == b'A' { b'B' } else { b'A' };
+                let answer = codec.decode(std::str::from_utf8(&forged).unwrap(), context);
+                assert!(
+                    matches!(
+                        answer,
+                        Err(DecodeError::Unauthentic | DecodeError::Malformed)
+                    ),
+                    "character {at}: {answer:?}"
+                );
+            }
+        }
+        // So is a token of another key under the same kid.
+        let stranger = self::codec(2).decode(&token, b"there");
+        assert!(matches!(stranger, Err(DecodeError::Unauthentic)));
+    }
+
+    /// Cuts two genuine tokens into all their pieces and joins every combination.
+    #[test]
+    fn pieces_of_two_genuine_tokens_make_no_third() {
+        let codec = codec(1);
+        let contexts = [&b"a"[..], b"ab", b"b", b""];
+        let payloads = [&b""[..], b"a", b"ab", b"bb"];
+        let mut tokens = Vec::new();
+        for context in contexts {
+            for payload in payloads {
+                tokens.push((codec.encode(payload, context).unwrap(), payload, context));
+            }
+        }
+        let split = |token: &str| {
+            let (_, rest) = wire::split_kid(token).unwrap();
+            let (body, proof) = rest.split_once('.').unwrap();
+            (
+                wire::decode_base64url(body).unwrap(),
+                wire::decode_base64url(proof).unwrap(),
+            )
+        };
+        for (one, ..) in &tokens {
+            let (body_1, proof_1) = split(one);
+            for (other, ..) in tokens.iter().filter(|(other, ..)| other != one) {
+                let (body_2, proof_2) = split(other);
+                let (tag_1, check_1) = proof_1.split_at(TAG_LEN);
+                let (tag_2, check_2) = proof_2.split_at(TAG_LEN);
+                let nonce_swapped = [&body_1[..NONCE_LEN], &body_2[NONCE_LEN..]].concat();
+                for body in [
+                    &body_1,
+                    &body_2,
+                    &nonce_swapped,
+                    &[&*body_1, &*body_2].concat(),
+                ] {
+                    for tag in [tag_1, tag_2] {
+                        for check in [check_1, check_2] {
+                            let genuine = (body == &body_1 && tag == tag_1 && check == check_1)
+                                || (body == &body_2 && tag == tag_2 && check == check_2);
+                            if genuine {
+                                continue;
+                            }
+                            let proof = [tag, check].concat();
+                            let spliced = wire::token("k", &[body, &proof]).unwrap();
+                            for context in contexts {
+                                let answer = codec.decode(&spliced, context);
+                                assert!(matches!(answer, Err(DecodeError::Unauthentic)));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The start of the context moved to the end of the payload, and the reverse: without lengths
+    /// in front, the MAC would cover the same bytes.
+    #[test]
+    fn the_border_between_payload_and_context_does_not_move() {
+        let codec = codec(1);
+        let mac = codec.0.sealing().1;
+        let tag_of = |body: &[u8], context: &[u8]| tag(message(mac, "k", body), context);
+        assert_ne!(tag_of(b"bodycon", b"text"), tag_of(b"body", b"context"));
+        assert_ne!(tag_of(b"", b"bodycontext"), tag_of(b"bodycontext", b""));
+        let kid = |kid, body: &[u8]| tag(message(mac, kid, body), b"");
+        assert_ne!(kid("k", b"kbody"), kid("kk", b"body"));
+    }
+
+    #[test]
+    fn a_token_says_nothing_of_its_context() {
+        let codec = codec(1);
+        let context = b"user:alice, amount 10";
+        let token = codec.encode(b"state", context).unwrap();
+        let parts: Vec<Vec<u8>> = token
+            .split('.')
+            .skip(1)
+            .map(|part| wire::decode_base64url(part).unwrap())
+            .collect();
+        let (nonce, payload) = parts[0].split_at(NONCE_LEN);
+        assert_eq!((nonce.len(), payload), (16, &b"state"[..]));
+        assert_eq!(parts[1].len(), TAG_LEN + CHECK_LEN);
+        // And what is random in it leaves nothing fixed to compare.
+        let again = codec.encode(b"state", context).unwrap();
+        assert!(
+            token
+                .bytes()
+                .zip(again.bytes())
+                .filter(|(a, b)| a == b)
+                .count()
+                < 30
+        );
+    }
+}
