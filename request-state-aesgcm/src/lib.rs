@@ -55,7 +55,7 @@ impl AesGcmCodec {
     /// A codec that seals with the first key of `keys` and opens with every one.
     #[must_use]
     pub fn new(keys: &Keyring) -> Self {
-        Self(keys.prepare(|key| Aes256Gcm::new(&(*key.derive(LABEL)).into())))
+        Self(keys.prepare(|key| Aes256Gcm::new((&*key.derive(LABEL)).into())))
     }
 }
 

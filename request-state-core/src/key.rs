@@ -117,12 +117,13 @@ impl FromStr for Key {
             base16ct::mixed::decode(text, key.0.as_mut_slice()).map_err(|_| KeyError::Encoding)?;
             return Ok(key);
         }
-        let bytes = STANDARD_PAD_INDIFFERENT
-            .decode(text)
-            .or_else(|_| URL_SAFE_PAD_INDIFFERENT.decode(text))
-            .map(Zeroizing::new)
+        // A buffer of ours, so that it is wiped also when the text turns out to be bad half way.
+        let mut bytes = Zeroizing::new(vec![0; base64::decoded_len_estimate(text.len())]);
+        let length = STANDARD_PAD_INDIFFERENT
+            .decode_slice(text, &mut bytes)
+            .or_else(|_| URL_SAFE_PAD_INDIFFERENT.decode_slice(text, &mut bytes))
             .map_err(|_| KeyError::Encoding)?;
-        bytes.as_slice().try_into()
+        bytes.get(..length).unwrap_or_default().try_into()
     }
 }
 

@@ -130,10 +130,7 @@ fn what_json_does_not_carry_is_refused_with_its_place() {
     );
     assert_eq!(refused(&f64::NAN), ("state".into(), Problem::NonFinite));
     let keyed: BTreeMap<_, _> = [((1, 2), 3)].into();
-    assert_eq!(
-        refused(&keyed),
-        ("state.(entry 0)".into(), Problem::Serialize)
-    );
+    assert_eq!(refused(&keyed), ("state.(entry 0)".into(), Problem::Key));
     assert_eq!(
         SealError::State {
             path: "state.rate".into(),

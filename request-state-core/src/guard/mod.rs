@@ -86,7 +86,8 @@ struct Watch {
 
 impl Watch {
     fn refuse<T, E: serde::ser::Error>(&self, problem: Problem) -> Result<T, E> {
-        self.problem.set(Some(problem));
+        // The first one, if the value goes on after it.
+        self.problem.set(self.problem.get().or(Some(problem)));
         Err(E::custom(problem))
     }
 
@@ -132,9 +133,19 @@ struct Guard<'w, S> {
 impl<'w, S: Serializer> Guard<'w, S> {
     /// The level inside of `opens` more arrays and objects.
     fn deeper(&self, opens: u32) -> Result<u32, S::Error> {
+        self.no_key()?;
         match self.level.checked_add(opens) {
             Some(level) if level <= self.watch.rules.max_level => Ok(level),
             _ => self.watch.refuse(Problem::TooDeep),
+        }
+    }
+
+    /// Refuses a key that JSON cannot spell as a string.
+    fn no_key(&self) -> Result<(), S::Error> {
+        if self.is_key {
+            self.watch.refuse(Problem::Key)
+        } else {
+            Ok(())
         }
     }
 
@@ -381,14 +392,17 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
     }
 
     fn serialize_none(self) -> Result<S::Ok, S::Error> {
+        self.no_key()?;
         self.inner.serialize_none()
     }
 
     fn serialize_unit(self) -> Result<S::Ok, S::Error> {
+        self.no_key()?;
         self.inner.serialize_unit()
     }
 
     fn serialize_unit_struct(self, name: &'static str) -> Result<S::Ok, S::Error> {
+        self.no_key()?;
         self.inner.serialize_unit_struct(name)
     }
 
