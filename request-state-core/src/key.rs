@@ -66,7 +66,7 @@ impl Key {
     /// assert_ne!(*key.derive("example v1 cipher"), *key.derive("example v1 mac"));
     /// ```
     #[must_use]
-    #[expect(clippy::expect_used, reason = "a constant length, within the limit")]
+    #[allow(clippy::expect_used, reason = "a constant length, within the limit")]
     pub fn derive(&self, label: &str) -> Zeroizing<[u8; Self::LEN]> {
         let mut derived = Zeroizing::new([0; Self::LEN]);
         Hkdf::<Sha256>::new(None, self.0.as_slice())
