@@ -81,7 +81,9 @@ impl<P: ?Sized> fmt::Debug for Request<'_, P> {
 /// Two requests have the same binding exactly when they have the same version, method and
 /// principal, and their params denote the same JSON value: key order, the spelling of numbers
 /// (`10`, `10.0`, `1e1`) and of strings (`"\u0041"`, `"A"`) make no difference, every digit of a
-/// large integer does. See `docs/token-format.md` for the rules and for what no digest can promise.
+/// 64-bit integer does. The value is what the parser made of the text: unless its
+/// `arbitrary_precision` is on, serde_json rounds larger integers and all other numbers to doubles.
+/// `docs/token-format.md` has the rules, and what no digest can promise.
 ///
 #[derive(Clone)]
 pub struct Binding {

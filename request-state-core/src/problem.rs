@@ -17,6 +17,9 @@ pub enum Problem {
     DuplicateKey,
     /// A map key that is no string, number, boolean, character or unit variant.
     Key,
+    /// A map key of a state that is one of the two names under which serde_json passes numbers and
+    /// raw values. With some of its features on, it would read the map back as something else.
+    ReservedKey,
     /// A number whose exponent does not fit in 64 bits, or text in a number's place that is none.
     Number,
     /// A `serde_json::value::RawValue`, whose text was never looked into. Pass a
@@ -36,6 +39,7 @@ impl fmt::Display for Problem {
             Self::TooDeep => "arrays and objects are nested too deeply",
             Self::DuplicateKey => "an object has the same key twice",
             Self::Key => "a map key is not one that JSON can spell as a string",
+            Self::ReservedKey => "a map key is a name that serde_json keeps for itself",
             Self::Number => "a number is out of range or is not one",
             Self::RawValue => "a RawValue cannot be checked: pass a serde_json::Value",
             Self::Serialize => "its Serialize implementation reported an error",

@@ -16,7 +16,7 @@ use crate::reason::{OpenError, Reason};
 const STATE_RULES: Rules = Rules {
     root: "state",
     max_level: 127, // serde_json parses no more
-    unique_keys: true,
+    is_read_back: true,
 };
 
 /// A token that outlives now + TTL by more than this was minted by another clock or policy.

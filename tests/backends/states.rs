@@ -180,6 +180,23 @@ fn a_key_emitted_twice_is_refused() {
     assert_eq!(refused(&twice), ("state".into(), Problem::DuplicateKey));
 }
 
+/// With `arbitrary_precision` or `raw_value`, serde_json reads such a map back as what is in it.
+#[test]
+fn a_key_that_serde_json_keeps_for_itself_is_refused() {
+    for key in [
+        "$serde_json::private::Number",
+        "$serde_json::private::RawValue",
+    ] {
+        let state = [("a", BTreeMap::from([(key, "5")]))];
+        assert_eq!(
+            refused(&state),
+            ("state[0][1].(entry 0)".into(), Problem::ReservedKey)
+        );
+    }
+    comes_back(BTreeMap::from([("$serde_json".to_owned(), 5)]));
+    comes_back("$serde_json::private::Number".to_owned());
+}
+
 #[test]
 fn a_state_is_as_deep_as_serde_json_reads() {
     let nested = |levels, object| {

@@ -30,7 +30,7 @@ use crate::problem::Problem;
 const RULES: Rules = Rules {
     root: "params",
     max_level: 128,
-    unique_keys: false,
+    is_read_back: false,
 };
 
 /// Appends the canonical form of the salient part of `params` to `out`.

@@ -66,14 +66,15 @@ pub(crate) struct Rules {
     pub(crate) root: &'static str,
     /// How deeply arrays and objects may nest.
     pub(crate) max_level: u32,
-    /// Whether to look for a key that is emitted twice; the canonical form sees that for itself.
-    pub(crate) unique_keys: bool,
+    /// Whether the value is to be read back, so that no key may be there twice or be one of
+    /// serde_json's own names. (The canonical form sees a key that is there twice for itself.)
+    pub(crate) is_read_back: bool,
 }
 
 /// What all guards of one value share.
 struct Watch {
     rules: Rules,
-    /// The keys of the open objects, if they are to be unique.
+    /// The keys of the open objects, if the value is to be read back.
     keys: RefCell<Keys>,
     /// What a guard refused.
     problem: Cell<Option<Problem>>,
@@ -93,14 +94,14 @@ impl Watch {
 
     /// Notes a key of the innermost open object.
     fn key(&self, text: &str) {
-        if self.rules.unique_keys {
+        if self.rules.is_read_back {
             self.keys.borrow_mut().push(text);
         }
     }
 
     /// Ends the object whose first key was the one numbered `first`.
     fn close<E: serde::ser::Error>(&self, first: usize) -> Result<(), E> {
-        if self.rules.unique_keys && !self.keys.borrow_mut().close(first) {
+        if self.rules.is_read_back && !self.keys.borrow_mut().close(first) {
             return self.refuse(Problem::DuplicateKey);
         }
         Ok(())
@@ -329,6 +330,9 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
 
     fn serialize_str(self, v: &str) -> Result<S::Ok, S::Error> {
         if self.is_key {
+            if self.watch.rules.is_read_back && (v == NUMBER || v == RAW_VALUE) {
+                return self.watch.refuse(Problem::ReservedKey);
+            }
             self.watch.key(v);
         }
         self.inner.serialize_str(v)

@@ -1,0 +1,214 @@
+"""token-format.md in Python: what make_vectors.py writes the vectors with.
+
+An implementation of its own, written from that page and from no other code, so that the library's
+tests compare two readings of one text. It needs the package `cryptography`.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import math
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+# ------------------------------------------------------------------------------------- notation
+
+
+def u64(n):
+    return n.to_bytes(8, "big")
+
+
+def lp(part):
+    return u64(len(part)) + part
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+def base64url(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+# ------------------------------------------------------------------------------ keys and tokens
+
+LABELS = {
+    "aes-256-gcm": b"request-state v1 aes-256-gcm",
+    "chacha20-poly1305": b"request-state v1 chacha20-poly1305",
+    "hmac-sha256": b"request-state v1 hmac-sha256",
+}
+AEADS = {"aes-256-gcm": AESGCM, "chacha20-poly1305": ChaCha20Poly1305}
+
+
+def derive(key, label):
+    return HKDF(algorithm=SHA256(), length=32, salt=None, info=label).derive(key)
+
+
+def seal_aead(algorithm, key, kid, nonce, payload, context):
+    label = LABELS[algorithm]
+    aad = lp(label) + lp(kid.encode()) + lp(context)
+    sealed = AEADS[algorithm](derive(key, label)).encrypt(nonce, payload, aad)
+    ciphertext, tag = sealed[:-16], sealed[-16:]
+    return kid + "." + base64url(nonce + tag + ciphertext)
+
+
+def seal_hmac(key, kid, nonce, payload, context):
+    label = LABELS["hmac-sha256"]
+    k = derive(key, label)
+    body = nonce + payload
+    m = lp(label) + lp(kid.encode()) + lp(body)
+    tag = hmac.digest(k, m + lp(context), "sha256")
+    check = hmac.digest(k, m + lp(tag) + lp(b"check"), "sha256")[:16]
+    return kid + "." + base64url(body) + "." + base64url(tag + check)
+
+
+def encrypts(algorithm):
+    return algorithm in AEADS
+
+
+def seal(algorithm, key, kid, nonce, payload, context):
+    if encrypts(algorithm):
+        return seal_aead(algorithm, key, kid, nonce, payload, context)
+    return seal_hmac(key, kid, nonce, payload, context)
+
+
+# -------------------------------------------------------------------------- payload and context
+
+
+def principal_digest(name):
+    presence = b"\x00" if name is None else b"\x01" + name.encode()
+    return sha256(lp(b"request-state v1 principal") + presence)[:16]
+
+
+def context_of(v):
+    context = lp(v["version"].encode()) + lp(v["method"].encode()) + lp(v["server"].encode())
+    if not encrypts(v["algorithm"]):
+        context += principal_digest(v["principal"]) + request_digest(v["params"])
+    return context
+
+
+def payload_of(v, state):
+    payload = b"\x01" + u64(v["now_ms"] + v["ttl_ms"])
+    if encrypts(v["algorithm"]):
+        payload += principal_digest(v["principal"]) + request_digest(v["params"])
+    return payload + state
+
+
+# ------------------------------------------------------------------------------- canonical form
+
+
+class Number:
+    """The text of a JSON number. Python never turns it into a float of its own accord."""
+
+    def __init__(self, text):
+        self.text = text
+
+
+class Unparsable(Exception):
+    pass
+
+
+def parse(text, features):
+    """What serde_json makes of `text` with these of its features. Objects are dictionaries, of which
+    the last of equal keys stays."""
+    exact = "arbitrary_precision" in features
+
+    def member_list(pairs):
+        first = pairs[0][0] if pairs else None
+        if exact and first == "$serde_json::private::Number":
+            return Number(pairs[0][1])
+        if "raw_value" in features and first == "$serde_json::private::RawValue":
+            return parse(pairs[0][1], features)
+        return dict(pairs)
+
+    def constant(name):
+        raise Unparsable(name)
+
+    def number(spelled):
+        if not exact and math.isinf(float(spelled)):
+            raise Unparsable(spelled)
+        return Number(spelled)
+
+    return json.loads(
+        text,
+        object_pairs_hook=member_list,
+        parse_constant=constant,
+        parse_int=number,
+        parse_float=number,
+    )
+
+
+def decimal(text):
+    """Sign, digits before the point, digits after it, exponent."""
+    negative = text.startswith("-")
+    mantissa, _, exponent = text.lstrip("-").lower().partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    return negative, whole, fraction, int(exponent or "0")
+
+
+def number_form(negative, whole, fraction, exponent):
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return b"N0,"
+    power = exponent - len(fraction)
+    while digits.endswith("0"):
+        digits, power = digits[:-1], power + 1
+    for e in (exponent, power):
+        if not -(2**63) <= e < 2**63:
+            raise OverflowError(e)
+    sign = "-" if negative else ""
+    power = f"e{power}" if power else ""
+    return f"N{sign}{digits}{power},".encode()
+
+
+def double_form(value):
+    if value.is_integer() and abs(value) < 2**64:
+        return number_form(value < 0, str(abs(int(value))), "", 0)
+    # repr() gives the shortest digits that read back, the closest of them, the even one at a tie.
+    return number_form(*decimal(repr(value)))
+
+
+def form(value, exact):
+    if value is None:
+        return b"n"
+    if value is True:
+        return b"t"
+    if value is False:
+        return b"f"
+    if isinstance(value, Number):
+        is_integer = not set(value.text) & set(".eE")
+        if exact or (is_integer and -(2**63) <= int(value.text) < 2**64):
+            return number_form(*decimal(value.text))
+        return double_form(float(value.text))
+    if isinstance(value, str):
+        return b"S" + key_form(value)
+    if isinstance(value, list):
+        return b"[" + b"".join(form(item, exact) for item in value) + b"]"
+    members = sorted((key.encode(), key, item) for key, item in value.items())
+    return b"{" + b"".join(key_form(k) + form(item, exact) for _, k, item in members) + b"}"
+
+
+def key_form(text):
+    return str(len(text.encode())).encode() + b":" + text.encode()
+
+
+def canonical(text, features=()):
+    params = parse(text, features)
+    if params is None:
+        params = {}
+    if not isinstance(params, dict):
+        raise TypeError("not an object")
+    volatile = ("_meta", "inputResponses", "requestState")
+    salient = {k: v for k, v in params.items() if k not in volatile and v is not None}
+    return form(salient, "arbitrary_precision" in features)
+
+
+def digest_of(canonical_form):
+    return sha256(lp(b"request-state v1 request") + canonical_form)
+
+
+def request_digest(text):
+    return digest_of(canonical(text))

@@ -1,0 +1,173 @@
+//! The tokens that open, and those that do not.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use request_state::{Disclosure, Keyring, OpenError, RequestStateCodec, Sealer, wire};
+use serde_json::Value;
+
+use crate::file::{Token, Vectors};
+use crate::recorder::{Recorder, hex};
+
+fn at(ms: i64) -> SystemTime {
+    let distance = Duration::from_millis(ms.unsigned_abs());
+    if ms < 0 {
+        UNIX_EPOCH - distance
+    } else {
+        UNIX_EPOCH + distance
+    }
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What the caller learns of a refusal, and the event that tells the operator the reason.
+fn refusal<C>(token: &Token, sealer: &Sealer<C>, now: SystemTime) -> (OpenError, String)
+where
+    C: RequestStateCodec,
+{
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let opened = tracing::subscriber::with_default(subscriber, || {
+        sealer.open_at::<Value>(&token.token, &token.binding(), now)
+    });
+    let event = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    (opened.expect_err(&token.name), event)
+}
+
+#[track_caller]
+fn assert_refused(token: &Token, keys: &Keyring, now: SystemTime, reason: &str, answer: OpenError) {
+    for codec in token.codecs(keys) {
+        for (disclosure, answer) in [
+            (Disclosure::Typed, answer),
+            (Disclosure::Opaque, OpenError::Invalid),
+        ] {
+            let sealer = token.sealer(&codec, disclosure);
+            let (error, event) = refusal(token, &sealer, now);
+            let name = &token.name;
+            assert!(
+                event.contains(&format!("reason=\"{reason}\"")),
+                "{name}: {event}"
+            );
+            assert_eq!(error, answer, "{name}");
+        }
+    }
+}
+
+#[test]
+fn keys_are_derived_as_written() {
+    let vectors = Vectors::read();
+    let keys = vectors.keyring();
+    assert!(!vectors.derived.is_empty());
+    for vector in &vectors.derived {
+        let derived = keys.get(&vector.kid).unwrap().derive(&vector.label);
+        assert_eq!(hex(&*derived), vector.key, "{}", vector.label);
+    }
+}
+
+/// What a sealer hands its codec, to the byte.
+#[test]
+fn payloads_and_contexts_are_as_written() {
+    for token in Vectors::read().tokens() {
+        let recorder = Recorder::new(token.algorithm != "hmac-sha256");
+        let sealer = token.sealer(&recorder, Disclosure::Opaque);
+        let state: Value = serde_json::from_str(&token.state).unwrap();
+        let sealed = sealer.seal_at(&state, &token.binding(), at(token.now_ms));
+        sealed.expect(&token.name);
+        let (payload, context) = recorder.seen();
+        assert_eq!(payload, token.payload, "{}", token.name);
+        assert_eq!(context, token.context, "{}", token.name);
+    }
+}
+
+#[test]
+fn every_codec_of_the_algorithm_decodes_the_tokens() {
+    let vectors = Vectors::read();
+    let keys = vectors.keyring();
+    for token in vectors.tokens() {
+        let (kid, body) = wire::split_kid(&token.token).unwrap();
+        let body = wire::decode_base64url(body.split('.').next().unwrap()).unwrap();
+        assert_eq!(kid, token.kid);
+        assert!(hex(&body).starts_with(&token.nonce), "{}", token.name);
+        let context: Vec<u8> = (0..token.context.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&token.context[at..at + 2], 16).unwrap())
+            .collect();
+        for codec in token.codecs(&keys) {
+            let payload = codec.decode(&token.token, &context).expect(&token.name);
+            assert_eq!(hex(&payload), token.payload, "{}", token.name);
+        }
+    }
+}
+
+/// From a minute before it was sealed, to the last nanosecond before the expiry, at a limit of just
+/// its length.
+#[test]
+fn every_token_opens_in_its_time() {
+    let vectors = Vectors::read();
+    let keys = vectors.keyring();
+    let mut algorithms = BTreeSet::new();
+    for mut token in vectors.tokens() {
+        token.max_token_len = Some(token.token.len());
+        let state: Value = serde_json::from_str(&token.state).unwrap();
+        let (first, end) = (at(token.now_ms - 60_000), at(token.expires_at_ms));
+        for codec in token.codecs(&keys) {
+            let sealer = token.sealer(codec, Disclosure::Typed);
+            for now in [first, at(token.now_ms), end - Duration::from_nanos(1)] {
+                let opened = sealer.open_at(&token.token, &token.binding(), now);
+                assert_eq!(opened, Ok(state.clone()), "{}", token.name);
+            }
+        }
+        let early = at(token.now_ms - 60_001);
+        assert_refused(&token, &keys, early, "minted_in_future", OpenError::Invalid);
+        assert_refused(&token, &keys, end, "expired", OpenError::Expired);
+        algorithms.insert(token.algorithm);
+    }
+    assert_eq!(algorithms.len(), 3);
+}
+
+#[test]
+fn every_refusal_has_the_reason_and_the_answer_written() {
+    let vectors = Vectors::read();
+    let keys = vectors.keyring();
+    let mut reasons = BTreeSet::new();
+    for refused in &vectors.refused {
+        let of = vectors
+            .tokens
+            .iter()
+            .find(|token| token["name"] == *refused.of);
+        let mut token = of.expect("a token of that name").clone();
+        for (field, value) in &refused.changes {
+            token[field] = value.clone();
+        }
+        token["name"] = format!("{}: {}", refused.of, refused.name).into();
+        token["token"] = (*refused.token).into();
+        let token: Token = serde_json::from_value(token).unwrap();
+        let answer = match &*refused.answer {
+            "Invalid" => OpenError::Invalid,
+            "Mismatch" => OpenError::Mismatch,
+            "Expired" => OpenError::Expired,
+            other => panic!("unknown answer {other}"),
+        };
+        assert_refused(&token, &keys, at(token.now_ms), &refused.reason, answer);
+        reasons.insert(&*refused.reason);
+    }
+    // All but `unavailable`, which is no token's doing.
+    assert_eq!(reasons.len(), 10, "{reasons:?}");
+}
