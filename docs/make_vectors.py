@@ -84,8 +84,12 @@ GROUPS = [
         "keys are sorted by their UTF-8 bytes, not by UTF-16 units: U+FF5E before U+1F600",
         ['{"\\ud83d\\ude00":1,"\\uff5e":2,"z":3,"zz":4,"":5}', '{"zz":4,"z":3,"":5,"～":2,"😀":1}'],
     ),
-    ("a key that holds what the form is made of is a key", ['{"a":{"1:bN1,}":1}}']),
-    ("the same bytes outside the key", ['{"a":{"1":{"bN1,":1}}}']),
+    ("a key that holds what the form is made of is a key", ['{"a":{"\\u0001bN1,}":1}}']),
+    ("the same bytes outside the key", ['{"a":{"\\u0001":{"bN1,":1}}}']),
+    ("127 bytes, the longest with a length of one byte", [json.dumps({"a": "x" * 127})]),
+    ("128 bytes", [json.dumps({"a": "x" * 128})]),
+    ("a key of 16,384 bytes, the shortest with a length of three bytes", [json.dumps({"k" * 16384: 1})]),
+    ("64 letters of two bytes each", [json.dumps({"a": "é" * 64})]),
     (
         "escapes are resolved",
         [
@@ -194,7 +198,7 @@ def group_vectors():
 
 
 def described(canonical_form):
-    return {"canonical": canonical_form.decode(), "digest": digest_of(canonical_form).hex()}
+    return {"canonical": canonical_form.hex(), "digest": digest_of(canonical_form).hex()}
 
 
 def feature_vectors():

@@ -25,6 +25,17 @@ def lp(part):
     return u64(len(part)) + part
 
 
+def block(label):
+    return label.ljust(64, b"\x00")
+
+
+def leb128(n):
+    out = b""
+    while n >= 0x80:
+        out, n = out + bytes([n & 0x7F | 0x80]), n >> 7
+    return out + bytes([n])
+
+
 def sha256(data):
     return hashlib.sha256(data).digest()
 
@@ -80,7 +91,7 @@ def seal(algorithm, key, kid, nonce, payload, context):
 
 def principal_digest(name):
     presence = b"\x00" if name is None else b"\x01" + name.encode()
-    return sha256(lp(b"request-state v1 principal") + presence)[:16]
+    return sha256(block(b"request-state v1 principal") + presence)[:16]
 
 
 def context_of(v):
@@ -192,7 +203,7 @@ def form(value, exact):
 
 
 def key_form(text):
-    return str(len(text.encode())).encode() + b":" + text.encode()
+    return leb128(len(text.encode())) + text.encode()
 
 
 def canonical(text, features=()):
@@ -207,7 +218,7 @@ def canonical(text, features=()):
 
 
 def digest_of(canonical_form):
-    return sha256(lp(b"request-state v1 request") + canonical_form)
+    return sha256(block(b"request-state v1 request") + canonical_form)
 
 
 def request_digest(text):

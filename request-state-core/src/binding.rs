@@ -1,6 +1,7 @@
 //! What a token is bound to: the request it belongs to and the principal who makes it.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -8,10 +9,6 @@ use sha2::{Digest, Sha256};
 use crate::canonical;
 use crate::problem::Problem;
 use crate::wire::push_prefixed;
-
-/// Every hash has a label of its own, so that no input of one is an input of another.
-const REQUEST_LABEL: &[u8] = b"request-state v1 request";
-const PRINCIPAL_LABEL: &[u8] = b"request-state v1 principal";
 
 /// The length of a principal digest, in bytes.
 pub(crate) const PRINCIPAL_LEN: usize = 16;
@@ -187,29 +184,38 @@ impl fmt::Debug for Binding {
     }
 }
 
-/// `SHA-256(lp(label) ‖ canonical params)`.
-fn request_digest<P: Serialize + ?Sized>(params: &P) -> Result<[u8; REQUEST_LEN], BindingError> {
-    let mut input = Vec::with_capacity(1024);
-    push_prefixed(&mut input, REQUEST_LABEL);
-    let input = canonical::write(input, params)
-        .map_err(|(path, problem)| BindingError::Params { path, problem })?;
-    Ok(Sha256::digest(input).into())
+/// SHA-256 after a first block of its own: the label, and zeros up to 64 bytes.
+///
+/// A whole block, so that it is hashed once for the process and not for every request.
+fn labelled(label: &[u8]) -> Sha256 {
+    let mut block = [0; 64];
+    for (to, from) in block.iter_mut().zip(label) {
+        *to = *from;
+    }
+    Sha256::new_with_prefix(block)
 }
 
-/// The first 16 bytes of `SHA-256(lp(label) ‖ presence byte ‖ name)`: no name is the digest of
+static REQUEST: LazyLock<Sha256> = LazyLock::new(|| labelled(b"request-state v1 request"));
+static PRINCIPAL: LazyLock<Sha256> = LazyLock::new(|| labelled(b"request-state v1 principal"));
+
+/// `SHA-256(block(label) ‖ canonical params)`.
+fn request_digest<P: Serialize + ?Sized>(params: &P) -> Result<[u8; REQUEST_LEN], BindingError> {
+    let form = canonical::form_of(params)
+        .map_err(|(path, problem)| BindingError::Params { path, problem })?;
+    Ok(REQUEST.clone().chain_update(form).finalize().into())
+}
+
+/// The first 16 bytes of `SHA-256(block(label) ‖ presence byte ‖ name)`: no name is the digest of
 /// "nobody".
 fn principal_digest(principal: Option<&str>) -> [u8; PRINCIPAL_LEN] {
-    let mut hash = Sha256::new();
-    hash.update(crate::wire::length_prefix(PRINCIPAL_LABEL));
-    hash.update(PRINCIPAL_LABEL);
+    let mut hash = PRINCIPAL.clone();
     hash.update([u8::from(principal.is_some())]);
     hash.update(principal.unwrap_or_default());
-    let digest: [u8; 32] = hash.finalize().into();
-    let mut short = [0; PRINCIPAL_LEN];
-    for (to, from) in short.iter_mut().zip(digest) {
+    let mut digest = [0; PRINCIPAL_LEN];
+    for (to, from) in digest.iter_mut().zip(hash.finalize()) {
         *to = from;
     }
-    short
+    digest
 }
 
 /// Why a request cannot be digested. It shows no principal and nothing of the params but field

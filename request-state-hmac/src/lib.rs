@@ -83,7 +83,11 @@ impl RequestStateCodec for HmacCodec {
         let message = message(mac, kid, &body);
         let tag = tag(message.clone(), context);
         let check = check(message, &tag);
-        wire::token(kid, &[&body, &[&tag[..], &check[..]].concat()])
+        let mut proof = [0; TAG_LEN + CHECK_LEN];
+        let (tag_part, check_part) = proof.split_at_mut(TAG_LEN);
+        tag_part.copy_from_slice(&tag);
+        check_part.copy_from_slice(&check);
+        wire::token(kid, &[&body, &proof])
     }
 
     fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {

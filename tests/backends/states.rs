@@ -153,15 +153,6 @@ fn a_key_emitted_twice_is_refused() {
         #[serde(flatten)]
         answers: BTreeMap<&'static str, u8>,
     }
-    #[derive(Serialize)]
-    enum Variant {
-        Twice {
-            #[serde(rename = "a")]
-            one: u8,
-            #[serde(rename = "a")]
-            other: u8,
-        },
-    }
     let mut inner = Flattened {
         step: 1,
         answers: [("code", 2), ("amount", 3)].into(),
@@ -176,8 +167,6 @@ fn a_key_emitted_twice_is_refused() {
         refused(&State { inner }),
         ("state.inner".into(), Problem::DuplicateKey)
     );
-    let twice = Variant::Twice { one: 1, other: 1 };
-    assert_eq!(refused(&twice), ("state".into(), Problem::DuplicateKey));
 }
 
 /// With `arbitrary_precision` or `raw_value`, serde_json reads such a map back as what is in it.

@@ -13,6 +13,7 @@ pub(super) struct Array<'a> {
 }
 
 impl Array<'_> {
+    #[inline]
     fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Problem> {
         value.serialize(Writer {
             form: self.form,
@@ -20,6 +21,7 @@ impl Array<'_> {
         })
     }
 
+    #[inline]
     fn close(self) -> Result<(), Problem> {
         self.form.out.push(b']');
         close_variant(self.form, self.variant)
@@ -34,22 +36,25 @@ pub(super) struct Object<'a> {
 }
 
 impl Object<'_> {
+    #[inline]
     fn field<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), Problem> {
-        self.form.key(self.frame, key)?;
-        self.form.value(self.frame, value)
+        self.form.key(&mut self.frame, key)?;
+        self.form.value(&mut self.frame, value)
     }
 
+    #[inline]
     fn close(self) -> Result<(), Problem> {
         self.form.close(self.frame)?;
         close_variant(self.form, self.variant)
     }
 }
 
+#[inline]
 fn close_variant(form: &mut Form, variant: Option<Frame>) -> Result<(), Problem> {
     match variant {
         None => Ok(()),
-        Some(frame) => {
-            form.end_value(frame);
+        Some(mut frame) => {
+            form.end_value(&mut frame);
             form.close(frame)
         }
     }
@@ -65,10 +70,12 @@ impl ser::SerializeSeq for Array<'_> {
     type Ok = ();
     type Error = Problem;
 
+    #[inline]
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Problem> {
         self.item(value)
     }
 
+    #[inline]
     fn end(self) -> Result<(), Problem> {
         self.close()
     }
@@ -78,10 +85,12 @@ impl ser::SerializeTuple for Array<'_> {
     type Ok = ();
     type Error = Problem;
 
+    #[inline]
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Problem> {
         self.item(value)
     }
 
+    #[inline]
     fn end(self) -> Result<(), Problem> {
         self.close()
     }
@@ -91,10 +100,12 @@ impl ser::SerializeTupleStruct for Array<'_> {
     type Ok = ();
     type Error = Problem;
 
+    #[inline]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Problem> {
         self.item(value)
     }
 
+    #[inline]
     fn end(self) -> Result<(), Problem> {
         self.close()
     }
@@ -104,10 +115,12 @@ impl ser::SerializeTupleVariant for Array<'_> {
     type Ok = ();
     type Error = Problem;
 
+    #[inline]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Problem> {
         self.item(value)
     }
 
+    #[inline]
     fn end(self) -> Result<(), Problem> {
         self.close()
     }
@@ -117,14 +130,17 @@ impl ser::SerializeMap for Object<'_> {
     type Ok = ();
     type Error = Problem;
 
+    #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Problem> {
-        self.form.key(self.frame, key)
+        self.form.key(&mut self.frame, key)
     }
 
+    #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Problem> {
-        self.form.value(self.frame, value)
+        self.form.value(&mut self.frame, value)
     }
 
+    #[inline]
     fn end(self) -> Result<(), Problem> {
         self.close()
     }
@@ -134,6 +150,7 @@ impl ser::SerializeStruct for Struct<'_> {
     type Ok = ();
     type Error = Problem;
 
+    #[inline]
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         key: &'static str,
@@ -148,6 +165,7 @@ impl ser::SerializeStruct for Struct<'_> {
         }
     }
 
+    #[inline]
     fn end(self) -> Result<(), Problem> {
         match self {
             Self::Object(object) => object.close(),
@@ -161,6 +179,7 @@ impl ser::SerializeStructVariant for Object<'_> {
     type Ok = ();
     type Error = Problem;
 
+    #[inline]
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         key: &'static str,
@@ -169,6 +188,7 @@ impl ser::SerializeStructVariant for Object<'_> {
         self.field(key, value)
     }
 
+    #[inline]
     fn end(self) -> Result<(), Problem> {
         self.close()
     }

@@ -12,143 +12,229 @@ pub(super) struct Form {
     pub(super) out: Vec<u8>,
     /// The members of every open object, the innermost object's last.
     members: Vec<Member>,
-    /// Where the members of an unsorted object are put in order.
-    spare: Vec<u8>,
-    /// Where the text of the last string starts.
-    text: usize,
 }
 
-/// Where a member stands in `out`: its start, its key's text, its value, its end.
+/// Where a member stands in `out`; one that is no part of the form ends where it starts.
 struct Member {
+    /// The first bytes of its key, to compare at once.
+    head: u64,
     start: usize,
-    text: usize,
-    value: usize,
     end: usize,
-    /// Whether it is part of the form.
-    salient: bool,
 }
 
 /// An open object.
-#[derive(Clone, Copy)]
 pub(super) struct Frame {
     /// Where its first member starts in `out`.
     start: usize,
     /// Its first member in `members`.
     first: usize,
     is_root: bool,
+    next: Next,
+    /// Where the value of its last member starts in `out`.
+    value: usize,
+    /// The head of its last key.
+    last_head: u64,
+    /// Whether every key so far was greater than the one before.
+    is_sorted: bool,
+    /// Whether a member is no part of the form.
+    has_gaps: bool,
+}
+
+/// What an open object waits for.
+#[derive(PartialEq, Eq)]
+enum Next {
+    Key,
+    Value,
+    /// A value that is no part of the form.
+    Skipped,
 }
 
 impl Form {
-    /// A form that is appended to `out`.
-    pub(super) fn new(out: Vec<u8>) -> Self {
+    /// An empty form, with room for that of typical params.
+    pub(super) fn new() -> Self {
         Self {
-            out,
+            out: Vec::with_capacity(1024),
             members: Vec::with_capacity(32),
-            spare: Vec::new(),
-            text: 0,
         }
     }
 
+    /// Its length as LEB128, and the text.
+    #[inline]
     pub(super) fn string(&mut self, text: &str) {
-        let length = text.len();
-        self.out
-            .extend_from_slice(itoa::Buffer::new().format(length).as_bytes());
-        self.out.push(b':');
-        self.text = self.out.len();
+        let mut length = text.len();
+        while length >= 0x80 {
+            self.out.push(length as u8 | 0x80); // the low seven bits, and "more follow"
+            length >>= 7;
+        }
+        self.out.push(length as u8);
         self.out.extend_from_slice(text.as_bytes());
     }
 
+    #[inline]
     pub(super) fn open(&mut self, is_root: bool) -> Frame {
         self.out.push(b'{');
         Frame {
             start: self.out.len(),
             first: self.members.len(),
             is_root,
+            next: Next::Key,
+            value: 0,
+            last_head: 0,
+            is_sorted: true,
+            has_gaps: false,
         }
     }
 
+    #[inline]
     pub(super) fn key<T: Serialize + ?Sized>(
         &mut self,
-        frame: Frame,
+        frame: &mut Frame,
         key: &T,
     ) -> Result<(), Problem> {
+        // A key after a key: no serializer of a JSON value does that.
+        if frame.next != Next::Key {
+            return Err(Problem::Serialize);
+        }
         let start = self.out.len();
         key.serialize(Writer {
             form: self,
             place: Place::Key,
         })?;
-        let end = self.out.len();
-        let salient = !(frame.is_root && VOLATILE.contains(&span(&self.out, self.text, end)));
-        self.members.push(Member {
-            start,
-            text: self.text,
-            value: end,
-            end,
-            salient,
-        });
+        self.note_key(frame, start);
         Ok(())
     }
 
+    #[inline]
+    fn note_key(&mut self, frame: &mut Frame, start: usize) {
+        let key = key_at(&self.out, start);
+        let head = head(key);
+        if head <= frame.last_head && frame.is_sorted {
+            let previous = self.members.get(frame.first..).and_then(<[_]>::last);
+            frame.is_sorted = previous.is_none_or(|last| key_at(&self.out, last.start) < key);
+        }
+        frame.last_head = head;
+        frame.value = self.out.len();
+        frame.next = Next::Value;
+        if frame.is_root && VOLATILE.contains(&key) {
+            frame.next = Next::Skipped;
+            frame.has_gaps = true;
+        }
+        self.members.push(Member {
+            head,
+            start,
+            end: start,
+        });
+    }
+
+    #[inline]
     pub(super) fn value<T: Serialize + ?Sized>(
         &mut self,
-        frame: Frame,
+        frame: &mut Frame,
         value: &T,
     ) -> Result<(), Problem> {
-        match self.members.get(frame.first..).and_then(<[_]>::last) {
-            Some(member) if !member.salient => return Ok(()),
-            Some(member) if member.value == self.out.len() => {}
-            // A value without a key, or a second one: no serializer of a JSON value does that.
-            _ => return Err(Problem::Serialize),
+        match frame.next {
+            // A value without a key, or a second one.
+            Next::Key => return Err(Problem::Serialize),
+            Next::Skipped => frame.next = Next::Key,
+            Next::Value => {
+                value.serialize(Writer {
+                    form: self,
+                    place: Place::Value,
+                })?;
+                self.end_value(frame);
+            }
         }
-        value.serialize(Writer {
-            form: self,
-            place: Place::Value,
-        })?;
-        self.end_value(frame);
         Ok(())
     }
 
-    pub(super) fn end_value(&mut self, frame: Frame) {
+    #[inline]
+    pub(super) fn end_value(&mut self, frame: &mut Frame) {
+        frame.next = Next::Key;
         let end = self.out.len();
         if let Some(member) = self.members.last_mut() {
-            member.end = end;
             // Absent and null are the same request, but only at the top.
-            if frame.is_root && span(&self.out, member.value, end) == b"n" {
-                member.salient = false;
+            if frame.is_root && self.out.get(frame.value..) == Some(b"n") {
+                frame.has_gaps = true;
+            } else {
+                member.end = end;
             }
         }
     }
 
+    #[inline]
     pub(super) fn close(&mut self, frame: Frame) -> Result<(), Problem> {
-        let out = &self.out;
-        let members = self.members.get_mut(frame.first..).unwrap_or_default();
-        let key = |member: &Member| span(out, member.text, member.value);
-        let mut in_place = members.iter().all(|member| member.salient);
-        if !members.is_sorted_by(|a, b| key(a) < key(b)) {
-            in_place = false;
-            members.sort_unstable_by(|a, b| key(a).cmp(key(b)));
-            if !members.is_sorted_by(|a, b| key(a) < key(b)) {
-                return Err(Problem::DuplicateKey);
-            }
-        }
-        if members.iter().any(|m| m.salient && m.value == m.end) {
+        if frame.next != Next::Key {
             return Err(Problem::Serialize);
         }
-        if !in_place {
-            self.spare.clear();
-            for member in members.iter().filter(|member| member.salient) {
-                self.spare
-                    .extend_from_slice(span(out, member.start, member.end));
-            }
-            self.out.truncate(frame.start);
-            self.out.extend_from_slice(&self.spare);
+        if !frame.is_sorted {
+            self.sort(&frame)?;
+        } else if frame.has_gaps {
+            self.close_gaps(&frame);
         }
         self.members.truncate(frame.first);
         self.out.push(b'}');
         Ok(())
     }
+
+    /// Moves the members of an object together.
+    fn close_gaps(&mut self, frame: &Frame) {
+        let mut end = frame.start;
+        for member in self.members.get(frame.first..).unwrap_or_default() {
+            self.out.copy_within(member.start..member.end, end);
+            end = end.saturating_add(member.end.saturating_sub(member.start));
+        }
+        self.out.truncate(end);
+    }
+
+    /// Puts the members of an object in order.
+    fn sort(&mut self, frame: &Frame) -> Result<(), Problem> {
+        let out = &mut self.out;
+        let members = self.members.get_mut(frame.first..).unwrap_or_default();
+        members.sort_unstable_by_key(|member| member.head);
+        if !members.is_sorted_by(|a, b| a.head < b.head) {
+            // Some keys begin alike.
+            members.sort_unstable_by(|a, b| key_at(out, a.start).cmp(key_at(out, b.start)));
+            if !members.is_sorted_by(|a, b| key_at(out, a.start) < key_at(out, b.start)) {
+                return Err(Problem::DuplicateKey);
+            }
+        }
+        // They are copied in order behind all that is there, and then moved into its place.
+        let copy = out.len();
+        for member in members.iter() {
+            out.extend_from_within(member.start..member.end);
+        }
+        let length = out.len().saturating_sub(copy);
+        out.copy_within(copy.., frame.start);
+        out.truncate(frame.start.saturating_add(length));
+        Ok(())
+    }
 }
 
-fn span(bytes: &[u8], start: usize, end: usize) -> &[u8] {
-    bytes.get(start..end).unwrap_or_default()
+/// The key that is written from `start` on.
+#[inline]
+fn key_at(out: &[u8], start: usize) -> &[u8] {
+    let mut rest = out.get(start..).unwrap_or_default();
+    let (mut length, mut shift) = (0usize, 0);
+    while let Some((byte, text)) = rest.split_first() {
+        rest = text;
+        length |= usize::from(byte & 0x7f).wrapping_shl(shift);
+        shift = shift.wrapping_add(7);
+        if *byte < 0x80 {
+            break;
+        }
+    }
+    rest.get(..length).unwrap_or_default()
+}
+
+/// The first eight bytes of a key, zeros behind a shorter one: in the order of the keys, where they
+/// differ.
+#[inline]
+fn head(key: &[u8]) -> u64 {
+    if let Some(head) = key.first_chunk() {
+        return u64::from_be_bytes(*head);
+    }
+    let shifts = [56, 48, 40, 32, 24, 16, 8, 0];
+    key.iter().zip(shifts).fold(0, |head, (byte, shift)| {
+        head | u64::from(*byte).wrapping_shl(shift)
+    })
 }

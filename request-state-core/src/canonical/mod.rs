@@ -4,7 +4,7 @@
 //! |---|---|
 //! | null, true, false | `n`, `t`, `f` |
 //! | number | `N`, its digits and exponent, `,` (see `number.rs`) |
-//! | string | `S`, its length in bytes in decimal, `:`, its UTF-8 bytes |
+//! | string | `S`, its length in bytes as LEB128, its UTF-8 bytes |
 //! | array | `[`, the values, `]` |
 //! | object | `{`, for each member the key (as a string, without the `S`) and the value, `}` |
 //!
@@ -12,8 +12,10 @@
 //! share one. Lengths stand in front of strings, where JSON would have to look at every byte for
 //! one to escape.
 //!
+//! LEB128 is seven bits a byte, the lowest first, with the high bit set in all bytes but the last.
+//!
 //! One pass writes into one buffer. An object whose members do not come sorted is put in order when
-//! it ends, through a second buffer.
+//! it ends.
 
 mod compound;
 mod form;
@@ -33,14 +35,14 @@ const RULES: Rules = Rules {
     is_read_back: false,
 };
 
-/// Appends the canonical form of the salient part of `params` to `out`.
+/// The canonical form of the salient part of `params`.
 ///
-/// Returns the path of what cannot be canonicalized, and why.
-pub(crate) fn write<T>(out: Vec<u8>, params: &T) -> Result<Vec<u8>, (String, Problem)>
+/// Or the path of what cannot be canonicalized, and why.
+pub(crate) fn form_of<T>(params: &T) -> Result<Vec<u8>, (String, Problem)>
 where
     T: Serialize + ?Sized,
 {
-    let mut form = Form::new(out);
+    let mut form = Form::new();
     let writer = Writer {
         form: &mut form,
         place: Place::Root,

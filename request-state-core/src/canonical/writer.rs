@@ -28,6 +28,7 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// A value that is one byte, and a string when it is a key.
+    #[inline]
     fn literal(self, form: u8, as_key: &str) -> Result<(), Problem> {
         match self.place {
             Place::Value => self.form.out.push(form),
@@ -38,6 +39,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    #[inline]
     fn null(self) -> Result<(), Problem> {
         match self.place {
             Place::Value => self.form.out.push(b'n'),
@@ -49,6 +51,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    #[inline]
     fn integer(self, value: impl itoa::Integer) -> Result<(), Problem> {
         let mut buffer = itoa::Buffer::new();
         let text = buffer.format(value);
@@ -62,12 +65,14 @@ impl<'a> Writer<'a> {
     }
 
     /// A floating-point number as a key is spelled as serde_json spells it, so serde_json does it.
+    #[inline]
     fn float_key(self, value: impl Serialize) -> Result<(), Problem> {
         let text = serde_json::to_string(&value).map_err(|_| Problem::Key)?;
         self.form.string(&text);
         Ok(())
     }
 
+    #[inline]
     fn array(self) -> Result<Array<'a>, Problem> {
         match self.place {
             Place::Value => self.form.out.push(b'['),
@@ -81,6 +86,7 @@ impl<'a> Writer<'a> {
         })
     }
 
+    #[inline]
     fn object(self) -> Result<Object<'a>, Problem> {
         let is_root = match self.place {
             Place::Root => true,
@@ -97,9 +103,12 @@ impl<'a> Writer<'a> {
     }
 
     /// A variant that carries something: an object of one member.
+    #[inline]
     fn variant(self, name: &'static str) -> Result<(&'a mut Form, Frame), Problem> {
-        let Object { form, frame, .. } = self.object()?;
-        form.key(frame, name)?;
+        let Object {
+            form, mut frame, ..
+        } = self.object()?;
+        form.key(&mut frame, name)?;
         Ok((form, frame))
     }
 }
@@ -115,6 +124,7 @@ impl<'a> Serializer for Writer<'a> {
     type SerializeStruct = Struct<'a>;
     type SerializeStructVariant = Object<'a>;
 
+    #[inline]
     fn serialize_str(self, v: &str) -> Result<(), Problem> {
         match self.place {
             Place::Value => {
@@ -128,6 +138,7 @@ impl<'a> Serializer for Writer<'a> {
         Ok(())
     }
 
+    #[inline]
     fn serialize_f64(self, v: f64) -> Result<(), Problem> {
         match self.place {
             Place::Value => number::write_f64(&mut self.form.out, v),
@@ -138,6 +149,7 @@ impl<'a> Serializer for Writer<'a> {
         }
     }
 
+    #[inline]
     fn serialize_f32(self, v: f32) -> Result<(), Problem> {
         match self.place {
             Place::Value => number::write_f32(&mut self.form.out, v),
@@ -148,6 +160,7 @@ impl<'a> Serializer for Writer<'a> {
         }
     }
 
+    #[inline]
     fn serialize_bool(self, v: bool) -> Result<(), Problem> {
         if v {
             self.literal(b't', "true")
@@ -156,51 +169,63 @@ impl<'a> Serializer for Writer<'a> {
         }
     }
 
+    #[inline]
     fn serialize_i8(self, v: i8) -> Result<(), Problem> {
         self.integer(v)
     }
 
+    #[inline]
     fn serialize_i16(self, v: i16) -> Result<(), Problem> {
         self.integer(v)
     }
 
+    #[inline]
     fn serialize_i32(self, v: i32) -> Result<(), Problem> {
         self.integer(v)
     }
 
+    #[inline]
     fn serialize_i64(self, v: i64) -> Result<(), Problem> {
         self.integer(v)
     }
 
+    #[inline]
     fn serialize_i128(self, v: i128) -> Result<(), Problem> {
         self.integer(v)
     }
 
+    #[inline]
     fn serialize_u8(self, v: u8) -> Result<(), Problem> {
         self.integer(v)
     }
 
+    #[inline]
     fn serialize_u16(self, v: u16) -> Result<(), Problem> {
         self.integer(v)
     }
 
+    #[inline]
     fn serialize_u32(self, v: u32) -> Result<(), Problem> {
         self.integer(v)
     }
 
+    #[inline]
     fn serialize_u64(self, v: u64) -> Result<(), Problem> {
         self.integer(v)
     }
 
+    #[inline]
     fn serialize_u128(self, v: u128) -> Result<(), Problem> {
         self.integer(v)
     }
 
+    #[inline]
     fn serialize_char(self, v: char) -> Result<(), Problem> {
         self.serialize_str(v.encode_utf8(&mut [0; 4]))
     }
 
     /// JSON has no bytes: serde_json writes an array of numbers.
+    #[inline]
     fn serialize_bytes(self, v: &[u8]) -> Result<(), Problem> {
         let mut array = self.array()?;
         for byte in v {
@@ -209,22 +234,27 @@ impl<'a> Serializer for Writer<'a> {
         ser::SerializeSeq::end(array)
     }
 
+    #[inline]
     fn serialize_none(self) -> Result<(), Problem> {
         self.null()
     }
 
+    #[inline]
     fn serialize_unit(self) -> Result<(), Problem> {
         self.null()
     }
 
+    #[inline]
     fn serialize_unit_struct(self, _: &'static str) -> Result<(), Problem> {
         self.null()
     }
 
+    #[inline]
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Problem> {
         value.serialize(self)
     }
 
+    #[inline]
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
         _: &'static str,
@@ -233,6 +263,7 @@ impl<'a> Serializer for Writer<'a> {
         value.serialize(self)
     }
 
+    #[inline]
     fn serialize_unit_variant(
         self,
         _: &'static str,
@@ -242,6 +273,7 @@ impl<'a> Serializer for Writer<'a> {
         self.serialize_str(variant)
     }
 
+    #[inline]
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
         _: &'static str,
@@ -249,23 +281,27 @@ impl<'a> Serializer for Writer<'a> {
         variant: &'static str,
         value: &T,
     ) -> Result<(), Problem> {
-        let (form, frame) = self.variant(variant)?;
-        form.value(frame, value)?;
+        let (form, mut frame) = self.variant(variant)?;
+        form.value(&mut frame, value)?;
         form.close(frame)
     }
 
+    #[inline]
     fn serialize_seq(self, _: Option<usize>) -> Result<Array<'a>, Problem> {
         self.array()
     }
 
+    #[inline]
     fn serialize_tuple(self, _: usize) -> Result<Array<'a>, Problem> {
         self.array()
     }
 
+    #[inline]
     fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Array<'a>, Problem> {
         self.array()
     }
 
+    #[inline]
     fn serialize_tuple_variant(
         self,
         _: &'static str,
@@ -281,10 +317,12 @@ impl<'a> Serializer for Writer<'a> {
         })
     }
 
+    #[inline]
     fn serialize_map(self, _: Option<usize>) -> Result<Object<'a>, Problem> {
         self.object()
     }
 
+    #[inline]
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Struct<'a>, Problem> {
         // By the struct's name, which the program chose; never by a key, which a client can send.
         if name != guard::NUMBER {
@@ -298,6 +336,7 @@ impl<'a> Serializer for Writer<'a> {
         }
     }
 
+    #[inline]
     fn serialize_struct_variant(
         self,
         _: &'static str,

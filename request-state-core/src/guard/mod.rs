@@ -93,6 +93,7 @@ impl Watch {
     }
 
     /// Notes a key of the innermost open object.
+    #[inline]
     fn key(&self, text: &str) {
         if self.rules.is_read_back {
             self.keys.borrow_mut().push(text);
@@ -100,6 +101,7 @@ impl Watch {
     }
 
     /// Ends the object whose first key was the one numbered `first`.
+    #[inline]
     fn close<E: serde::ser::Error>(&self, first: usize) -> Result<(), E> {
         if self.rules.is_read_back && !self.keys.borrow_mut().close(first) {
             return self.refuse(Problem::DuplicateKey);
@@ -108,17 +110,23 @@ impl Watch {
     }
 
     /// Notes an error that passes through `step`.
+    #[inline]
     fn note<T, E>(&self, result: Result<T, E>, step: Step) -> Result<T, E> {
         if result.is_err() {
-            self.failed.set(true);
-            // A number's text is not a step of its own into the value.
-            if !matches!(step, Step::Field(NUMBER)) {
-                let mut steps = self.steps.take();
-                steps.push(step);
-                self.steps.set(steps);
-            }
+            self.note_error(step);
         }
         result
+    }
+
+    #[cold]
+    fn note_error(&self, step: Step) {
+        self.failed.set(true);
+        // A number's text is not a step of its own into the value.
+        if !matches!(step, Step::Field(NUMBER)) {
+            let mut steps = self.steps.take();
+            steps.push(step);
+            self.steps.set(steps);
+        }
     }
 }
 
@@ -133,6 +141,7 @@ struct Guard<'w, S> {
 
 impl<'w, S: Serializer> Guard<'w, S> {
     /// The level inside of `opens` more arrays and objects.
+    #[inline]
     fn deeper(&self, opens: u32) -> Result<u32, S::Error> {
         self.no_key()?;
         match self.level.checked_add(opens) {
@@ -142,6 +151,7 @@ impl<'w, S: Serializer> Guard<'w, S> {
     }
 
     /// Refuses a key that JSON cannot spell as a string.
+    #[inline]
     fn no_key(&self) -> Result<(), S::Error> {
         if self.is_key {
             self.watch.refuse(Problem::Key)
@@ -150,6 +160,7 @@ impl<'w, S: Serializer> Guard<'w, S> {
         }
     }
 
+    #[inline]
     fn finite(&self, is_finite: bool) -> Result<(), S::Error> {
         if is_finite {
             Ok(())
@@ -190,27 +201,32 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
     type SerializeStruct = Open<'w, S::SerializeStruct>;
     type SerializeStructVariant = Open<'w, S::SerializeStructVariant>;
 
+    #[inline]
     fn serialize_f32(self, v: f32) -> Result<S::Ok, S::Error> {
         self.finite(v.is_finite())?;
         self.inner.serialize_f32(v)
     }
 
+    #[inline]
     fn serialize_f64(self, v: f64) -> Result<S::Ok, S::Error> {
         self.finite(v.is_finite())?;
         self.inner.serialize_f64(v)
     }
 
     /// JSON writes bytes as an array of numbers.
+    #[inline]
     fn serialize_bytes(self, v: &[u8]) -> Result<S::Ok, S::Error> {
         self.deeper(1)?;
         self.inner.serialize_bytes(v)
     }
 
+    #[inline]
     fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq, S::Error> {
         let level = self.deeper(1)?;
         Ok(Open::new(self.inner.serialize_seq(len)?, level, self.watch))
     }
 
+    #[inline]
     fn serialize_tuple(self, len: usize) -> Result<Self::SerializeTuple, S::Error> {
         let level = self.deeper(1)?;
         Ok(Open::new(
@@ -220,6 +236,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         ))
     }
 
+    #[inline]
     fn serialize_tuple_struct(
         self,
         name: &'static str,
@@ -230,11 +247,13 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         Ok(Open::new(inner, level, self.watch))
     }
 
+    #[inline]
     fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
         let level = self.deeper(1)?;
         Ok(Open::new(self.inner.serialize_map(len)?, level, self.watch))
     }
 
+    #[inline]
     fn serialize_struct(
         self,
         name: &'static str,
@@ -251,6 +270,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
 
     // JSON writes a variant that carries something as an object of one member, named after it.
 
+    #[inline]
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
         name: &'static str,
@@ -271,6 +291,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         watch.note(result, Step::Field(variant))
     }
 
+    #[inline]
     fn serialize_tuple_variant(
         self,
         name: &'static str,
@@ -285,6 +306,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         Ok(Open::new(inner, level, self.watch))
     }
 
+    #[inline]
     fn serialize_struct_variant(
         self,
         name: &'static str,
@@ -301,6 +323,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
 
     // Transparent: the value stands in the place of its wrapper.
 
+    #[inline]
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
         self.inner.serialize_some(&Guarded {
             value,
@@ -310,6 +333,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         })
     }
 
+    #[inline]
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
         name: &'static str,
@@ -328,6 +352,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
 
     // A key is noted. Keys that are no strings are of one type in any map, and so spelled apart.
 
+    #[inline]
     fn serialize_str(self, v: &str) -> Result<S::Ok, S::Error> {
         if self.is_key {
             if self.watch.rules.is_read_back && (v == NUMBER || v == RAW_VALUE) {
@@ -338,6 +363,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         self.inner.serialize_str(v)
     }
 
+    #[inline]
     fn collect_str<T: std::fmt::Display + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
         if self.is_key {
             return self.serialize_str(&value.to_string());
@@ -347,69 +373,85 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
 
     // The rest passes as it is.
 
+    #[inline]
     fn serialize_bool(self, v: bool) -> Result<S::Ok, S::Error> {
         self.inner.serialize_bool(v)
     }
 
+    #[inline]
     fn serialize_i8(self, v: i8) -> Result<S::Ok, S::Error> {
         self.inner.serialize_i8(v)
     }
 
+    #[inline]
     fn serialize_i16(self, v: i16) -> Result<S::Ok, S::Error> {
         self.inner.serialize_i16(v)
     }
 
+    #[inline]
     fn serialize_i32(self, v: i32) -> Result<S::Ok, S::Error> {
         self.inner.serialize_i32(v)
     }
 
+    #[inline]
     fn serialize_i64(self, v: i64) -> Result<S::Ok, S::Error> {
         self.inner.serialize_i64(v)
     }
 
+    #[inline]
     fn serialize_i128(self, v: i128) -> Result<S::Ok, S::Error> {
         self.inner.serialize_i128(v)
     }
 
+    #[inline]
     fn serialize_u8(self, v: u8) -> Result<S::Ok, S::Error> {
         self.inner.serialize_u8(v)
     }
 
+    #[inline]
     fn serialize_u16(self, v: u16) -> Result<S::Ok, S::Error> {
         self.inner.serialize_u16(v)
     }
 
+    #[inline]
     fn serialize_u32(self, v: u32) -> Result<S::Ok, S::Error> {
         self.inner.serialize_u32(v)
     }
 
+    #[inline]
     fn serialize_u64(self, v: u64) -> Result<S::Ok, S::Error> {
         self.inner.serialize_u64(v)
     }
 
+    #[inline]
     fn serialize_u128(self, v: u128) -> Result<S::Ok, S::Error> {
         self.inner.serialize_u128(v)
     }
 
+    #[inline]
     fn serialize_char(self, v: char) -> Result<S::Ok, S::Error> {
         self.inner.serialize_char(v)
     }
 
+    #[inline]
     fn serialize_none(self) -> Result<S::Ok, S::Error> {
         self.no_key()?;
         self.inner.serialize_none()
     }
 
+    #[inline]
     fn serialize_unit(self) -> Result<S::Ok, S::Error> {
         self.no_key()?;
         self.inner.serialize_unit()
     }
 
+    #[inline]
     fn serialize_unit_struct(self, name: &'static str) -> Result<S::Ok, S::Error> {
         self.no_key()?;
         self.inner.serialize_unit_struct(name)
     }
 
+    #[inline]
     fn serialize_unit_variant(
         self,
         name: &'static str,
@@ -419,6 +461,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         self.inner.serialize_unit_variant(name, index, variant)
     }
 
+    #[inline]
     fn is_human_readable(&self) -> bool {
         self.inner.is_human_readable()
     }

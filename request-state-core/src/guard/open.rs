@@ -13,7 +13,8 @@ pub(super) struct Open<'w, C> {
     inner: C,
     level: u32,
     members: u64,
-    /// The number of its first key, if it is an object.
+    /// The number of its first key, if it is a map. The fields of a struct stand in the program's
+    /// text, and are not looked at again and again.
     first_key: usize,
     watch: &'w Watch,
 }
@@ -29,6 +30,7 @@ impl<'w, C> Open<'w, C> {
         }
     }
 
+    #[inline]
     fn next(&mut self) -> u64 {
         let index = self.members;
         self.members = self.members.saturating_add(1);
@@ -58,11 +60,13 @@ impl<C: SerializeSeq> SerializeSeq for Open<'_, C> {
     type Ok = C::Ok;
     type Error = C::Error;
 
+    #[inline]
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
         let step = Step::Item(self.next());
         self.member(value, step, |inner, value| inner.serialize_element(value))
     }
 
+    #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
         self.inner.end()
     }
@@ -72,11 +76,13 @@ impl<C: SerializeTuple> SerializeTuple for Open<'_, C> {
     type Ok = C::Ok;
     type Error = C::Error;
 
+    #[inline]
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
         let step = Step::Item(self.next());
         self.member(value, step, |inner, value| inner.serialize_element(value))
     }
 
+    #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
         self.inner.end()
     }
@@ -86,11 +92,13 @@ impl<C: SerializeTupleStruct> SerializeTupleStruct for Open<'_, C> {
     type Ok = C::Ok;
     type Error = C::Error;
 
+    #[inline]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
         let step = Step::Item(self.next());
         self.member(value, step, |inner, value| inner.serialize_field(value))
     }
 
+    #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
         self.inner.end()
     }
@@ -100,11 +108,13 @@ impl<C: SerializeTupleVariant> SerializeTupleVariant for Open<'_, C> {
     type Ok = C::Ok;
     type Error = C::Error;
 
+    #[inline]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
         let step = Step::Item(self.next());
         self.member(value, step, |inner, value| inner.serialize_field(value))
     }
 
+    #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
         self.inner.end()
     }
@@ -114,6 +124,7 @@ impl<C: SerializeMap> SerializeMap for Open<'_, C> {
     type Ok = C::Ok;
     type Error = C::Error;
 
+    #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), C::Error> {
         let step = Step::Entry(self.members);
         let key = Guarded {
@@ -126,11 +137,13 @@ impl<C: SerializeMap> SerializeMap for Open<'_, C> {
         self.watch.note(result, step)
     }
 
+    #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
         let step = Step::Entry(self.next());
         self.member(value, step, |inner, value| inner.serialize_value(value))
     }
 
+    #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
         self.watch.close(self.first_key)?;
         self.inner.end()
@@ -141,23 +154,24 @@ impl<C: SerializeStruct> SerializeStruct for Open<'_, C> {
     type Ok = C::Ok;
     type Error = C::Error;
 
+    #[inline]
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         key: &'static str,
         value: &T,
     ) -> Result<(), C::Error> {
-        self.watch.key(key);
         self.member(value, Step::Field(key), |inner, value| {
             inner.serialize_field(key, value)
         })
     }
 
+    #[inline]
     fn skip_field(&mut self, key: &'static str) -> Result<(), C::Error> {
         self.inner.skip_field(key)
     }
 
+    #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
-        self.watch.close(self.first_key)?;
         self.inner.end()
     }
 }
@@ -166,23 +180,24 @@ impl<C: SerializeStructVariant> SerializeStructVariant for Open<'_, C> {
     type Ok = C::Ok;
     type Error = C::Error;
 
+    #[inline]
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         key: &'static str,
         value: &T,
     ) -> Result<(), C::Error> {
-        self.watch.key(key);
         self.member(value, Step::Field(key), |inner, value| {
             inner.serialize_field(key, value)
         })
     }
 
+    #[inline]
     fn skip_field(&mut self, key: &'static str) -> Result<(), C::Error> {
         self.inner.skip_field(key)
     }
 
+    #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
-        self.watch.close(self.first_key)?;
         self.inner.end()
     }
 }
