@@ -86,6 +86,14 @@ GROUPS = [
     ),
     ("a key that holds what the form is made of is a key", ['{"a":{"\\u0001bN1,}":1}}']),
     ("the same bytes outside the key", ['{"a":{"\\u0001":{"bN1,":1}}}']),
+    (
+        "a key of 125 bytes: its length, as a byte, is that which ends an object",
+        ['{"x":[{"' + "n" * 123 + 'S\\u0002":null}]}'],
+    ),
+    (
+        "what the same bytes would say if a key did not start with `S`",
+        ['{"x":[{}' + ",null" * 123 + ',"n}"]}'],
+    ),
     ("127 bytes, the longest with a length of one byte", [json.dumps({"a": "x" * 127})]),
     ("128 bytes", [json.dumps({"a": "x" * 128})]),
     ("a key of 16,384 bytes, the shortest with a length of three bytes", [json.dumps({"k" * 16384: 1})]),

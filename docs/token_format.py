@@ -195,15 +195,15 @@ def form(value, exact):
             return number_form(*decimal(value.text))
         return double_form(float(value.text))
     if isinstance(value, str):
-        return b"S" + key_form(value)
+        return string_form(value)
     if isinstance(value, list):
         return b"[" + b"".join(form(item, exact) for item in value) + b"]"
     members = sorted((key.encode(), key, item) for key, item in value.items())
-    return b"{" + b"".join(key_form(k) + form(item, exact) for _, k, item in members) + b"}"
+    return b"{" + b"".join(string_form(k) + form(item, exact) for _, k, item in members) + b"}"
 
 
-def key_form(text):
-    return leb128(len(text.encode())) + text.encode()
+def string_form(text):
+    return b"S" + leb128(len(text.encode())) + text.encode()
 
 
 def canonical(text, features=()):

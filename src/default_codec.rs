@@ -11,7 +11,8 @@ use request_state_ring::RingCodec as Fastest;
 ///
 /// A type of its own and not another name for either, so that a crate that switches a feature on
 /// changes neither what this is to the compiler nor what its tokens are: both backends read and
-/// write the same.
+/// write the same. One thing does change: `ring` cannot wipe its keys when they are dropped, and the
+/// `aes-gcm` crate does. Name `AesGcmCodec` where that matters.
 ///
 /// # Example
 ///

@@ -65,6 +65,7 @@ fn the_default_codec_is_the_same_on_the_wire_whichever_backend_it_is() {
         b"payload"
     );
     assert!(codec.encrypts());
+    assert_eq!(codec.disclosure(), request_state::Disclosure::Opaque);
     assert_eq!(format!("{codec:?}"), "DefaultCodec(..)");
     round_trip(codec);
 }

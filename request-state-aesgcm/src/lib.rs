@@ -31,7 +31,8 @@ const LABEL: &str = "request-state v1 aes-256-gcm";
 /// Portable Rust, with AES and carry-less multiplication instructions where the processor has them.
 /// Its tokens are those of `RingCodec`; `docs/token-format.md` describes them.
 ///
-/// The keys it holds are wiped when the last clone is dropped.
+/// The keys it holds are wiped when the last clone is dropped. What the compiler left of them on the
+/// stack while they were made is not.
 ///
 /// # Limits
 ///

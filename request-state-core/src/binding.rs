@@ -81,7 +81,6 @@ impl<P: ?Sized> fmt::Debug for Request<'_, P> {
 /// 64-bit integer does. The value is what the parser made of the text: unless its
 /// `arbitrary_precision` is on, serde_json rounds larger integers and all other numbers to doubles.
 /// `docs/token-format.md` has the rules, and what no digest can promise.
-///
 #[derive(Clone)]
 pub struct Binding {
     method: String,

@@ -13,7 +13,7 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 /// Turns a payload into a token and back: cryptography, and nothing else.
 ///
 /// A codec never sees an expiry, a principal or a request. [`Sealer`](crate::Sealer) puts those
-/// into the payload and the context, so a codec cannot forget one.
+/// into the payload and the context, so a codec that authenticates both cannot forget one.
 ///
 /// # What a codec promises
 ///
@@ -158,7 +158,7 @@ pub enum Disclosure {
 pub enum EncodeError {
     /// The sealing key has sealed as often as it safely may; see
     /// [`Keyring::count_seals`](crate::Keyring::count_seals).
-    #[error("the sealing key has reached its limit of seals: put a new key first in the keyring")]
+    #[error("the sealing key has reached its limit of seals: rotate to a new key")]
     KeyExhausted,
     /// Something that the codec needs did not work: the entropy source, a key service.
     #[error("the codec could not encode")]

@@ -40,6 +40,7 @@ mod prepared;
 mod problem;
 mod reason;
 mod sealer;
+mod state;
 
 pub use binding::{Binding, BindingError, Request};
 pub use codec::{BoxError, DecodeError, Disclosure, EncodeError, RequestStateCodec};

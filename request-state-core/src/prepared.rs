@@ -92,7 +92,12 @@ mod tests {
     #[test]
     fn prepares_every_key_once() {
         let keys = Keyring::new([("b", key(2)), ("a", key(1)), ("c", key(3))]).unwrap();
-        let prepared = keys.prepare(Clone::clone);
+        let calls = std::cell::Cell::new(0);
+        let prepared = keys.prepare(|key| {
+            calls.set(calls.get() + 1);
+            key.clone()
+        });
+        assert_eq!(calls.get(), 3);
         assert_eq!(prepared.sealing(), ("b", &key(2)));
         for (kid, byte) in [("a", 1), ("b", 2), ("c", 3)] {
             assert_eq!(prepared.get(kid), Some(&key(byte)));

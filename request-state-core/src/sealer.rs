@@ -9,15 +9,9 @@ use serde::de::DeserializeOwned;
 use crate::binding::Binding;
 use crate::claims::{self, Claims};
 use crate::codec::{Disclosure, EncodeError, RequestStateCodec};
-use crate::guard::{self, Rules};
 use crate::problem::Problem;
 use crate::reason::{OpenError, Reason};
-
-const STATE_RULES: Rules = Rules {
-    root: "state",
-    max_level: 127, // serde_json parses no more
-    is_read_back: true,
-};
+use crate::state;
 
 /// A token that outlives now + TTL by more than this was minted by another clock or policy.
 const CLOCK_SKEW_MS: u64 = 60_000;
@@ -32,8 +26,8 @@ const MAX_RESERVE: usize = 48 * 1024;
 /// opening need, from any number of threads.
 ///
 /// A token that opens was made by a sealer with the same server name and a key of the same ring,
-/// for the same principal and the same request, no longer ago than the TTL. It may be presented
-/// again and again within the TTL: replay is bounded, not prevented.
+/// for the same principal and the same request, and has not reached the expiry that its sealer gave
+/// it. It may be presented again and again until then: replay is bounded, not prevented.
 ///
 /// # Example
 ///
@@ -107,8 +101,11 @@ impl<C: RequestStateCodec> Sealer<C> {
 
     /// Seals `state` for the request and principal of `binding`, as of now.
     ///
-    /// `state` is anything that serde_json writes and reads back. It comes back exactly as it went
-    /// in, every double included.
+    /// `state` is anything that serde_json writes, and comes back as serde_json reads it into the
+    /// type that [`open`](Self::open) asks for: exactly as it went in, every double included,
+    /// whatever features are switched on in serde_json. What JSON itself does not tell apart, no
+    /// state keeps apart: `Some(None)` and `None`, or the variants of an untagged enum that are
+    /// spelled alike.
     ///
     /// # Errors
     ///
@@ -147,13 +144,8 @@ impl<C: RequestStateCodec> Sealer<C> {
                 .min(MAX_RESERVE),
         );
         claims::write_header(&mut payload, expires_at_ms, binding, self.encrypts);
-        guard::serialize(
-            state,
-            &mut serde_json::Serializer::new(&mut payload),
-            STATE_RULES,
-            |_| Problem::Serialize,
-        )
-        .map_err(|(path, problem)| SealError::State { path, problem })?;
+        state::write(&mut payload, state)
+            .map_err(|(path, problem)| SealError::State { path, problem })?;
         let token = self
             .codec
             .encode(&payload, &self.context(binding))
@@ -231,7 +223,7 @@ impl<C: RequestStateCodec> Sealer<C> {
         if latest.is_none_or(|latest| claims.expires_at_ms > latest) {
             return Err(Reason::MintedInFuture);
         }
-        serde_json::from_slice(claims.state).map_err(|_| Reason::State)
+        state::read(claims.state).ok_or(Reason::State)
     }
 
     fn context(&self, binding: &Binding) -> Vec<u8> {
@@ -247,10 +239,10 @@ impl<C: RequestStateCodec> Sealer<C> {
     }
 }
 
-/// Whole milliseconds since 1970; `None` before, and beyond 64 bits.
+/// Whole milliseconds since 1970, the most that 64 bits hold; `None` before.
 fn milliseconds(time: SystemTime) -> Option<u64> {
     let since = time.duration_since(UNIX_EPOCH).ok()?;
-    u64::try_from(since.as_millis()).ok()
+    Some(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 impl<C> fmt::Debug for Sealer<C> {
@@ -294,6 +286,12 @@ impl<C: RequestStateCodec> SealerBuilder<C> {
     /// milliseconds, a fraction dropped. Default: 5 minutes.
     ///
     /// It is how long a user may take to answer one round, and how long a stolen token is of use.
+    ///
+    /// The expiry is in the token, given by the side that seals; the side that opens refuses one
+    /// further away than its own TTL and a minute. So while a fleet changes to a TTL that is longer
+    /// by more than a minute, replicas that still have the shorter one refuse some fresh tokens. A
+    /// shorter TTL revokes nothing: a token of the longer one is refused at first, and opens again
+    /// once no more than the shorter TTL and a minute is left of it. Rotate the key to be rid of it.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;
         self

@@ -108,6 +108,9 @@ fn the_table_of_the_contract() {
         &[r#"{"a":[1,12]}"#],
         &[r#"{"a":[11,2]}"#],
         &[r#"{"a":[112]}"#],
+        // A key of 125 bytes, whose length is the byte that ends an object.
+        &[&[r#"{"x":[{""#, &"n".repeat(123), r#"S\u0002":null}]}"#].concat()],
+        &[&[r#"{"x":[{}"#, &",null".repeat(123), r#","n}"]}"#].concat()],
         &[r#"{"":1}"#],
         &[r#"{"":{"":1}}"#],
         &[r#"{"ab":1}"#],
@@ -282,6 +285,12 @@ fn a_variant_at_the_root_is_an_object() {
         Pair(i32, i32),
         #[serde(rename = "_meta")]
         Meta(i32),
+        #[serde(rename = "requestState")]
+        State(i32, i32),
+        #[serde(rename = "inputResponses")]
+        Responses {
+            a: i32,
+        },
         Nothing(Option<i32>),
     }
     for (call, value) in [
@@ -292,6 +301,8 @@ fn a_variant_at_the_root_is_an_object() {
         (Call::Read("x"), json!({"Read": "x"})),
         (Call::Pair(1, 2), json!({"Pair": [1, 2]})),
         (Call::Meta(1), json!({})),
+        (Call::State(1, 2), json!({})),
+        (Call::Responses { a: 1 }, json!({})),
         (Call::Nothing(None), json!({})),
     ] {
         assert_eq!(digest(&call).unwrap(), digest(&value).unwrap(), "{value}");
@@ -576,6 +587,18 @@ fn an_error_that_the_value_swallows_is_still_an_error() {
             map.end()
         }
     }
+    /// Swallows an error that the inner serializer found, and no guard.
+    struct Negligent;
+    impl Serialize for Negligent {
+        fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            use serde::ser::SerializeSeq;
+            let mut seq = s.serialize_seq(None)?;
+            let _ = seq.serialize_element(&BTreeMap::from([((), 1)]));
+            seq.end()
+        }
+    }
+    let error = digest(&BTreeMap::from([("a", Negligent)])).unwrap_err();
+    assert!(error.to_string().ends_with("reported an error"), "{error}");
     let error = digest(&Careless).unwrap_err().to_string();
     assert!(
         error.ends_with("NaN and infinity are no JSON numbers"),

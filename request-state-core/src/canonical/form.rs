@@ -58,9 +58,21 @@ impl Form {
         }
     }
 
-    /// Its length as LEB128, and the text.
+    /// A form that is appended to `out`.
+    pub(super) fn after(out: Vec<u8>) -> Self {
+        Self {
+            out,
+            members: Vec::new(),
+        }
+    }
+
+    /// `S`, its length as LEB128, and the text.
+    ///
+    /// The `S` is not for show before a key: without it, the length of one could be read as the end
+    /// of its object.
     #[inline]
     pub(super) fn string(&mut self, text: &str) {
+        self.out.push(b'S');
         let mut length = text.len();
         while length >= 0x80 {
             self.out.push(length as u8 | 0x80); // the low seven bits, and "more follow"
@@ -149,7 +161,11 @@ impl Form {
 
     #[inline]
     pub(super) fn end_value(&mut self, frame: &mut Frame) {
-        frame.next = Next::Key;
+        // What a variant carries is written even where the variant's name is that of a member to
+        // be left out; it ends where it starts then.
+        if std::mem::replace(&mut frame.next, Next::Key) == Next::Skipped {
+            return;
+        }
         let end = self.out.len();
         if let Some(member) = self.members.last_mut() {
             // Absent and null are the same request, but only at the top.
@@ -210,10 +226,10 @@ impl Form {
     }
 }
 
-/// The key that is written from `start` on.
+/// The text of the string that is written from `start` on.
 #[inline]
-fn key_at(out: &[u8], start: usize) -> &[u8] {
-    let mut rest = out.get(start..).unwrap_or_default();
+pub(crate) fn key_at(out: &[u8], start: usize) -> &[u8] {
+    let mut rest = out.get(start.saturating_add(1)..).unwrap_or_default(); // behind the `S`
     let (mut length, mut shift) = (0usize, 0);
     while let Some((byte, text)) = rest.split_first() {
         rest = text;

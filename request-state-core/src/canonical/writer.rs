@@ -127,15 +127,15 @@ impl<'a> Serializer for Writer<'a> {
     #[inline]
     fn serialize_str(self, v: &str) -> Result<(), Problem> {
         match self.place {
-            Place::Value => {
-                self.form.out.push(b'S');
-                self.form.string(v);
-            }
-            Place::Key => self.form.string(v),
+            Place::Value | Place::Key => self.form.string(v),
             Place::NumberText => number::write_text(&mut self.form.out, v)?,
             Place::Root => return Err(Problem::NotAnObject),
         }
         Ok(())
+    }
+
+    fn collect_str<T: std::fmt::Display + ?Sized>(self, value: &T) -> Result<(), Problem> {
+        self.serialize_str(&guard::display(value)?)
     }
 
     #[inline]
@@ -143,7 +143,7 @@ impl<'a> Serializer for Writer<'a> {
         match self.place {
             Place::Value => number::write_f64(&mut self.form.out, v),
             Place::Key if v.is_finite() => self.float_key(v),
-            Place::Key => Err(Problem::Key),
+            Place::Key => Err(Problem::NonFinite),
             Place::Root => Err(Problem::NotAnObject),
             Place::NumberText => Err(Problem::Number),
         }
@@ -154,7 +154,7 @@ impl<'a> Serializer for Writer<'a> {
         match self.place {
             Place::Value => number::write_f32(&mut self.form.out, v),
             Place::Key if v.is_finite() => self.float_key(v),
-            Place::Key => Err(Problem::Key),
+            Place::Key => Err(Problem::NonFinite),
             Place::Root => Err(Problem::NotAnObject),
             Place::NumberText => Err(Problem::Number),
         }

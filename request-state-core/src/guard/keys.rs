@@ -1,49 +1,56 @@
-//! The keys of the objects that are open, to find one that is emitted twice.
+//! The keys of the maps that are open, to find one that is emitted twice.
 
-/// The keys of every open object, the innermost object's last.
+use serde::Serialize;
+
+use super::{NUMBER, RAW_VALUE};
+use crate::canonical::{key_at, spell_key};
+use crate::problem::Problem;
+
+/// The keys of every open map, the innermost map's last.
 #[derive(Default)]
 pub(super) struct Keys {
-    text: Vec<u8>,
-    spans: Vec<Span>,
-}
-
-/// Where a key stands in `text`.
-struct Span {
-    start: usize,
-    end: usize,
+    /// As they are spelled: two keys of different types may be one in JSON.
+    spelled: Vec<u8>,
+    /// Where each starts.
+    starts: Vec<usize>,
 }
 
 impl Keys {
     pub(super) fn len(&self) -> usize {
-        self.spans.len()
+        self.starts.len()
     }
 
-    pub(super) fn push(&mut self, key: &str) {
-        if self.spans.is_empty() {
+    /// Adds a key to the innermost map, and gives its spelling.
+    pub(super) fn push<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<&str, Problem> {
+        if self.starts.is_empty() {
             // Enough for most states, so that neither grows.
-            self.text.reserve(512);
-            self.spans.reserve(64);
+            self.spelled.reserve(512);
+            self.starts.reserve(64);
         }
-        let start = self.text.len();
-        self.text.extend_from_slice(key.as_bytes());
-        let end = self.text.len();
-        self.spans.push(Span { start, end });
+        let start = self.spelled.len();
+        spell_key(&mut self.spelled, key)?;
+        self.starts.push(start);
+        match std::str::from_utf8(key_at(&self.spelled, start)) {
+            Ok(NUMBER | RAW_VALUE) => Err(Problem::ReservedKey),
+            Ok(text) => Ok(text),
+            Err(_) => Err(Problem::Key),
+        }
     }
 
     /// Forgets the keys from the one numbered `first` on; false when two of them are the same.
     pub(super) fn close(&mut self, first: usize) -> bool {
-        let text = &self.text;
-        let key = |span: &Span| text.get(span.start..span.end).unwrap_or_default();
-        let spans = self.spans.get_mut(first..).unwrap_or_default();
-        let start = spans.first().map_or(text.len(), |span| span.start);
-        // Most objects come sorted.
-        let mut unique = spans.is_sorted_by(|a, b| key(a) < key(b));
+        let spelled = &self.spelled;
+        let key = |start: &usize| key_at(spelled, *start);
+        let starts = self.starts.get_mut(first..).unwrap_or_default();
+        let start = starts.first().map_or(spelled.len(), |start| *start);
+        // Most maps come sorted.
+        let mut unique = starts.is_sorted_by(|a, b| key(a) < key(b));
         if !unique {
-            spans.sort_unstable_by(|a, b| key(a).cmp(key(b)));
-            unique = spans.is_sorted_by(|a, b| key(a) < key(b));
+            starts.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+            unique = starts.is_sorted_by(|a, b| key(a) < key(b));
         }
-        self.spans.truncate(first);
-        self.text.truncate(start);
+        self.starts.truncate(first);
+        self.spelled.truncate(start);
         unique
     }
 }
@@ -65,7 +72,8 @@ mod tests {
             (&["", "a", ""], false),
         ] {
             let mut open = Keys::default();
-            keys.iter().for_each(|key| open.push(key));
+            keys.iter()
+                .for_each(|key| assert_eq!(&open.push(key).unwrap(), key));
             assert_eq!(open.close(0), unique, "{keys:?}");
             assert_eq!(open.len(), 0);
         }
@@ -74,15 +82,15 @@ mod tests {
     #[test]
     fn an_inner_object_has_keys_of_its_own() {
         let mut open = Keys::default();
-        open.push("a");
+        open.push("a").unwrap();
         let inner = open.len();
-        open.push("a");
-        open.push("b");
+        open.push("a").unwrap();
+        open.push("b").unwrap();
         assert!(open.close(inner));
-        open.push("b");
+        open.push("b").unwrap();
         let inner = open.len();
         assert!(open.close(inner));
-        open.push("a");
+        open.push("a").unwrap();
         assert!(!open.close(0));
     }
 }

@@ -8,6 +8,7 @@ mod keys;
 mod open;
 
 use std::cell::{Cell, RefCell};
+use std::fmt::{self, Write as _};
 
 use serde::ser::{Serialize, Serializer};
 
@@ -22,6 +23,13 @@ pub(crate) const NUMBER: &str = "$serde_json::private::Number";
 
 /// Likewise, serde_json's `RawValue`.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
+
+/// What `value` displays, unless its `Display` fails.
+pub(crate) fn display<T: fmt::Display + ?Sized>(value: &T) -> Result<String, Problem> {
+    let mut text = String::new();
+    write!(text, "{value}").map_err(|_| Problem::Serialize)?;
+    Ok(text)
+}
 
 /// Passes `value` through a guard to `serializer`.
 ///
@@ -47,7 +55,6 @@ where
     let result = value.serialize(Guard {
         inner: serializer,
         level: 0,
-        is_key: false,
         watch: &watch,
     });
     let problem = match (watch.problem.get(), result) {
@@ -74,7 +81,7 @@ pub(crate) struct Rules {
 /// What all guards of one value share.
 struct Watch {
     rules: Rules,
-    /// The keys of the open objects, if the value is to be read back.
+    /// The keys of the open maps, if the value is to be read back.
     keys: RefCell<Keys>,
     /// What a guard refused.
     problem: Cell<Option<Problem>>,
@@ -92,15 +99,7 @@ impl Watch {
         Err(E::custom(problem))
     }
 
-    /// Notes a key of the innermost open object.
-    #[inline]
-    fn key(&self, text: &str) {
-        if self.rules.is_read_back {
-            self.keys.borrow_mut().push(text);
-        }
-    }
-
-    /// Ends the object whose first key was the one numbered `first`.
+    /// Ends the map whose first key was the one numbered `first`.
     #[inline]
     fn close<E: serde::ser::Error>(&self, first: usize) -> Result<(), E> {
         if self.rules.is_read_back && !self.keys.borrow_mut().close(first) {
@@ -134,8 +133,6 @@ struct Guard<'w, S> {
     inner: S,
     /// How many arrays and objects are open around the value.
     level: u32,
-    /// Whether the value is a key.
-    is_key: bool,
     watch: &'w Watch,
 }
 
@@ -143,20 +140,9 @@ impl<'w, S: Serializer> Guard<'w, S> {
     /// The level inside of `opens` more arrays and objects.
     #[inline]
     fn deeper(&self, opens: u32) -> Result<u32, S::Error> {
-        self.no_key()?;
         match self.level.checked_add(opens) {
             Some(level) if level <= self.watch.rules.max_level => Ok(level),
             _ => self.watch.refuse(Problem::TooDeep),
-        }
-    }
-
-    /// Refuses a key that JSON cannot spell as a string.
-    #[inline]
-    fn no_key(&self) -> Result<(), S::Error> {
-        if self.is_key {
-            self.watch.refuse(Problem::Key)
-        } else {
-            Ok(())
         }
     }
 
@@ -174,7 +160,6 @@ impl<'w, S: Serializer> Guard<'w, S> {
 struct Guarded<'a, T: ?Sized> {
     value: &'a T,
     level: u32,
-    is_key: bool,
     watch: &'a Watch,
 }
 
@@ -184,7 +169,6 @@ impl<T: Serialize + ?Sized> Serialize for Guarded<'_, T> {
         self.value.serialize(Guard {
             inner,
             level: self.level,
-            is_key: self.is_key,
             watch: self.watch,
         })
     }
@@ -282,7 +266,6 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         let value = Guarded {
             value,
             level: self.deeper(1)?,
-            is_key: false,
             watch,
         };
         let result = self
@@ -328,7 +311,6 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         self.inner.serialize_some(&Guarded {
             value,
             level: self.level,
-            is_key: self.is_key,
             watch: self.watch,
         })
     }
@@ -344,31 +326,18 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
             &Guarded {
                 value,
                 level: self.level,
-                is_key: self.is_key,
                 watch: self.watch,
             },
         )
     }
 
-    // A key is noted. Keys that are no strings are of one type in any map, and so spelled apart.
-
-    #[inline]
-    fn serialize_str(self, v: &str) -> Result<S::Ok, S::Error> {
-        if self.is_key {
-            if self.watch.rules.is_read_back && (v == NUMBER || v == RAW_VALUE) {
-                return self.watch.refuse(Problem::ReservedKey);
-            }
-            self.watch.key(v);
+    /// As serde_json would write it, but for a `Display` that fails: neither serde nor serde_json
+    /// expects that, and both panic.
+    fn collect_str<T: fmt::Display + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
+        match display(value) {
+            Ok(text) => self.inner.serialize_str(&text),
+            Err(problem) => self.watch.refuse(problem),
         }
-        self.inner.serialize_str(v)
-    }
-
-    #[inline]
-    fn collect_str<T: std::fmt::Display + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
-        if self.is_key {
-            return self.serialize_str(&value.to_string());
-        }
-        self.inner.collect_str(value)
     }
 
     // The rest passes as it is.
@@ -434,20 +403,22 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
     }
 
     #[inline]
+    fn serialize_str(self, v: &str) -> Result<S::Ok, S::Error> {
+        self.inner.serialize_str(v)
+    }
+
+    #[inline]
     fn serialize_none(self) -> Result<S::Ok, S::Error> {
-        self.no_key()?;
         self.inner.serialize_none()
     }
 
     #[inline]
     fn serialize_unit(self) -> Result<S::Ok, S::Error> {
-        self.no_key()?;
         self.inner.serialize_unit()
     }
 
     #[inline]
     fn serialize_unit_struct(self, name: &'static str) -> Result<S::Ok, S::Error> {
-        self.no_key()?;
         self.inner.serialize_unit_struct(name)
     }
 

@@ -48,7 +48,6 @@ impl<'w, C> Open<'w, C> {
         let value = Guarded {
             value,
             level: self.level,
-            is_key: false,
             watch: self.watch,
         };
         let result = pass(&mut self.inner, &value);
@@ -127,13 +126,14 @@ impl<C: SerializeMap> SerializeMap for Open<'_, C> {
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), C::Error> {
         let step = Step::Entry(self.members);
-        let key = Guarded {
-            value: key,
-            level: self.level,
-            is_key: true,
-            watch: self.watch,
+        let result = if self.watch.rules.is_read_back {
+            match self.watch.keys.borrow_mut().push(key) {
+                Ok(text) => self.inner.serialize_key(text),
+                Err(problem) => self.watch.refuse(problem),
+            }
+        } else {
+            self.inner.serialize_key(key)
         };
-        let result = self.inner.serialize_key(&key);
         self.watch.note(result, step)
     }
 
