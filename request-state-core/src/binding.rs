@@ -8,7 +8,6 @@ use sha2::{Digest, Sha256};
 
 use crate::canonical;
 use crate::problem::Problem;
-use crate::wire::push_prefixed;
 
 /// The length of a principal digest, in bytes.
 pub(crate) const PRINCIPAL_LEN: usize = 16;
@@ -83,9 +82,9 @@ impl<P: ?Sized> fmt::Debug for Request<'_, P> {
 /// `docs/token-format.md` has the rules, and what no digest can promise.
 #[derive(Clone)]
 pub struct Binding {
-    method: String,
-    /// `lp(version) ‖ lp(method)`, the start of the context.
-    route: Vec<u8>,
+    /// The version and the method, one behind the other.
+    names: String,
+    version_len: usize,
     anonymous: bool,
     principal: [u8; PRINCIPAL_LEN],
     request: [u8; REQUEST_LEN],
@@ -130,18 +129,9 @@ impl Binding {
         if request.principal == Some("") {
             return Err(BindingError::EmptyPrincipal);
         }
-        let mut route = Vec::with_capacity(
-            request
-                .version
-                .len()
-                .saturating_add(request.method.len())
-                .saturating_add(16),
-        );
-        push_prefixed(&mut route, request.version.as_bytes());
-        push_prefixed(&mut route, request.method.as_bytes());
         Ok(Self {
-            method: request.method.to_owned(),
-            route,
+            names: [request.version, request.method].concat(),
+            version_len: request.version.len(),
             anonymous: request.principal.is_none(),
             principal: principal_digest(request.principal),
             request: request_digest(request.params)?,
@@ -151,7 +141,7 @@ impl Binding {
     /// The method of the request, as it was given.
     #[must_use]
     pub fn method(&self) -> &str {
-        &self.method
+        self.names.get(self.version_len..).unwrap_or_default()
     }
 
     /// Whether the request has no principal.
@@ -160,8 +150,8 @@ impl Binding {
         self.anonymous
     }
 
-    pub(crate) fn route(&self) -> &[u8] {
-        &self.route
+    pub(crate) fn version(&self) -> &str {
+        self.names.get(..self.version_len).unwrap_or_default()
     }
 
     pub(crate) fn principal(&self) -> &[u8; PRINCIPAL_LEN] {
@@ -177,7 +167,7 @@ impl fmt::Debug for Binding {
     /// Prints neither digest: a digest confirms a guess.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Binding")
-            .field("method", &self.method)
+            .field("method", &self.method())
             .field("anonymous", &self.anonymous)
             .finish_non_exhaustive()
     }

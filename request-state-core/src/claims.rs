@@ -33,10 +33,14 @@ pub(crate) fn write_header(
 /// The context of a token: `lp(version) ‖ lp(method) ‖ lp(server)`, and the two digests when the
 /// payload can be read.
 pub(crate) fn context(binding: &Binding, server: &str, encrypted: bool) -> Vec<u8> {
-    let parts = [binding.route().len(), 8, server.len(), MAX_HEADER_LEN];
-    let mut context = Vec::with_capacity(parts.iter().fold(0, |sum, n| sum.saturating_add(*n)));
-    context.extend_from_slice(binding.route());
-    push_prefixed(&mut context, server.as_bytes());
+    let parts = [binding.version(), binding.method(), server];
+    let length = parts.iter().fold(PRINCIPAL_LEN + REQUEST_LEN, |sum, part| {
+        sum.saturating_add(part.len()).saturating_add(8)
+    });
+    let mut context = Vec::with_capacity(length);
+    for part in parts {
+        push_prefixed(&mut context, part.as_bytes());
+    }
     if !encrypted {
         context.extend_from_slice(binding.principal());
         context.extend_from_slice(binding.request());

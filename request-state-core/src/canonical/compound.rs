@@ -37,8 +37,12 @@ pub(super) struct Object<'a> {
 
 impl Object<'_> {
     #[inline]
-    fn field<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), Problem> {
-        self.form.key(&mut self.frame, key)?;
+    fn field<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), Problem> {
+        self.form.name(&mut self.frame, name)?;
         self.form.value(&mut self.frame, value)
     }
 

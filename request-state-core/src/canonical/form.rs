@@ -12,6 +12,8 @@ pub(super) struct Form {
     pub(super) out: Vec<u8>,
     /// The members of every open object, the innermost object's last.
     members: Vec<Member>,
+    /// Where the text of the last string starts.
+    text: usize,
 }
 
 /// Where a member stands in `out`; one that is no part of the form ends where it starts.
@@ -55,6 +57,7 @@ impl Form {
         Self {
             out: Vec::with_capacity(1024),
             members: Vec::with_capacity(32),
+            text: 0,
         }
     }
 
@@ -63,6 +66,7 @@ impl Form {
         Self {
             out,
             members: Vec::new(),
+            text: 0,
         }
     }
 
@@ -72,13 +76,19 @@ impl Form {
     /// of its object.
     #[inline]
     pub(super) fn string(&mut self, text: &str) {
-        self.out.push(b'S');
         let mut length = text.len();
-        while length >= 0x80 {
-            self.out.push(length as u8 | 0x80); // the low seven bits, and "more follow"
-            length >>= 7;
+        if length < 0x80 {
+            // Most are as short as that: one look at the buffer's capacity for both bytes.
+            self.out.extend_from_slice(&[b'S', length as u8]);
+        } else {
+            self.out.push(b'S');
+            while length >= 0x80 {
+                self.out.push(length as u8 | 0x80); // the low seven bits, and "more follow"
+                length >>= 7;
+            }
+            self.out.push(length as u8);
         }
-        self.out.push(length as u8);
+        self.text = self.out.len();
         self.out.extend_from_slice(text.as_bytes());
     }
 
@@ -103,22 +113,29 @@ impl Form {
         frame: &mut Frame,
         key: &T,
     ) -> Result<(), Problem> {
-        // A key after a key: no serializer of a JSON value does that.
-        if frame.next != Next::Key {
-            return Err(Problem::Serialize);
-        }
         let start = self.out.len();
         key.serialize(Writer {
             form: self,
             place: Place::Key,
         })?;
-        self.note_key(frame, start);
-        Ok(())
+        self.note_key(frame, start)
+    }
+
+    /// The name of a field or variant, which needs no spelling.
+    #[inline]
+    pub(super) fn name(&mut self, frame: &mut Frame, name: &'static str) -> Result<(), Problem> {
+        let start = self.out.len();
+        self.string(name);
+        self.note_key(frame, start)
     }
 
     #[inline]
-    fn note_key(&mut self, frame: &mut Frame, start: usize) {
-        let key = key_at(&self.out, start);
+    fn note_key(&mut self, frame: &mut Frame, start: usize) -> Result<(), Problem> {
+        // A key after a key: no serializer of a JSON value does that.
+        if frame.next != Next::Key {
+            return Err(Problem::Serialize);
+        }
+        let key = self.out.get(self.text..).unwrap_or_default();
         let head = head(key);
         if head <= frame.last_head && frame.is_sorted {
             let previous = self.members.get(frame.first..).and_then(<[_]>::last);
@@ -136,6 +153,7 @@ impl Form {
             start,
             end: start,
         });
+        Ok(())
     }
 
     #[inline]
@@ -216,6 +234,7 @@ impl Form {
         }
         // They are copied in order behind all that is there, and then moved into its place.
         let copy = out.len();
+        out.reserve(copy.saturating_sub(frame.start));
         for member in members.iter() {
             out.extend_from_within(member.start..member.end);
         }
@@ -249,8 +268,43 @@ fn head(key: &[u8]) -> u64 {
     if let Some(head) = key.first_chunk() {
         return u64::from_be_bytes(*head);
     }
-    let shifts = [56, 48, 40, 32, 24, 16, 8, 0];
-    key.iter().zip(shifts).fold(0, |head, (byte, shift)| {
-        head | u64::from(*byte).wrapping_shl(shift)
-    })
+    // Two halves that may overlap, where a loop would take a step for each byte.
+    let length = key.len();
+    match (key.first_chunk(), key.last_chunk()) {
+        (Some(first), Some(last)) => {
+            let (first, last) = (u32::from_be_bytes(*first), u32::from_be_bytes(*last));
+            let shift = 8usize.wrapping_sub(length).wrapping_mul(8) as u32;
+            u64::from(first).wrapping_shl(32) | u64::from(last).wrapping_shl(shift)
+        }
+        _ => key.iter().zip([56, 48, 40]).fold(0, |head, (byte, shift)| {
+            head | u64::from(*byte).wrapping_shl(shift)
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_the_first_eight_bytes_with_zeros_behind() {
+        for key in [
+            "",
+            "a",
+            "ab",
+            "abc",
+            "abcd",
+            "abcde",
+            "abcdef",
+            "abcdefg",
+            "abcdefgh",
+            "éééééé",
+        ] {
+            let mut first = [0; 8];
+            for (to, from) in first.iter_mut().zip(key.bytes()) {
+                *to = from;
+            }
+            assert_eq!(head(key.as_bytes()), u64::from_be_bytes(first), "{key}");
+        }
+    }
 }

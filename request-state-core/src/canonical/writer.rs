@@ -108,7 +108,7 @@ impl<'a> Writer<'a> {
         let Object {
             form, mut frame, ..
         } = self.object()?;
-        form.key(&mut frame, name)?;
+        form.name(&mut frame, name)?;
         Ok((form, frame))
     }
 }
