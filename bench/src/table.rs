@@ -1,0 +1,72 @@
+//! Prints every figure beside its goal, and remembers whether one missed.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+use crate::clock::Medians;
+
+/// The figures of one program.
+#[derive(Debug, Default)]
+pub struct Table {
+    missed: u32,
+}
+
+impl Table {
+    /// Starts a group of figures: what is measured, and what it is compared with.
+    pub fn heading(&mut self, work: &str, beside: &str, ratio: &str) {
+        println!("\n{work:<56}{beside:>18}{ratio:>10}{:>8}", "goal");
+    }
+
+    /// One figure: `ratio`, which may be no more than `goal`, made of `times`.
+    pub fn times(&mut self, name: &str, times: Medians, ratio: f64, goal: f64) {
+        let (work, beside) = (duration(times.work), duration(times.beside));
+        self.row(
+            name,
+            &work,
+            &beside,
+            &format!("{ratio:.2}"),
+            ratio <= goal,
+            &format!("{goal:.2}"),
+        );
+    }
+
+    /// One figure: two counts, which must be the same and no more than `goal`.
+    pub fn counts(&mut self, name: &str, (one, other): (u64, u64), goal: u64) {
+        self.row(name, &one, &other, &"", one == other && one <= goal, &goal);
+    }
+
+    fn row(
+        &mut self,
+        name: &str,
+        work: &dyn Display,
+        beside: &dyn Display,
+        ratio: &dyn Display,
+        met: bool,
+        goal: &dyn Display,
+    ) {
+        self.missed += u32::from(!met);
+        let verdict = if met { "" } else { "  MISSED" };
+        println!("  {name:<42}{work:>12}{beside:>18}{ratio:>10}{goal:>8}{verdict}");
+    }
+
+    /// Fails when a figure missed its goal.
+    #[must_use]
+    pub fn finish(self) -> ExitCode {
+        println!("\n{} missed", self.missed);
+        if self.missed == 0 {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Three or four digits of a time in nanoseconds.
+fn duration(ns: f64) -> String {
+    match ns {
+        ..1e3 => format!("{ns:.0} ns"),
+        ..1e4 => format!("{:.2} µs", ns / 1e3),
+        ..1e6 => format!("{:.1} µs", ns / 1e3),
+        _ => format!("{:.2} ms", ns / 1e6),
+    }
+}
