@@ -1,0 +1,150 @@
+//! Which error a refusal is: the operator's log and, with a typed codec, the caller rely on it.
+
+use request_state_core::{DecodeError, Disclosure, RequestStateCodec};
+
+use crate::edits;
+use crate::kit::{Genuine, KIDS, Kit, encode, must_open, ring_of, show, show_bytes};
+use crate::random::Random;
+use crate::stop::{Stop, Verdict};
+
+const CONTEXT: &[u8] = b"context";
+
+/// A few contexts that are none of another's.
+const OTHERS: [&[u8]; 8] = [
+    b"",
+    b"\0",
+    b"contex",
+    b"context2",
+    b"CONTEXT",
+    b"another",
+    b"a context that is a good deal longer than the other ones",
+    &[0xff; 300],
+];
+
+fn answers(
+    codec: &dyn RequestStateCodec,
+    token: &str,
+    context: &[u8],
+    about: &str,
+    fits: impl Fn(&DecodeError) -> bool,
+) -> Verdict {
+    match codec.decode(token, context) {
+        Err(error) if fits(&error) => Ok(()),
+        Err(error) => Err(Stop::Failed(format!(
+            "{about}: it answered {error:?} (token {}, context {})",
+            show(token),
+            show_bytes(context)
+        ))),
+        Ok(_) => Err(Stop::Failed(format!(
+            "{about}: it decoded (token {})",
+            show(token)
+        ))),
+    }
+}
+
+pub(crate) fn what_is_no_token_is_malformed(kit: &Kit<'_>) -> Verdict {
+    let codec = kit.codec()?;
+    let token = Genuine::new(&codec, b"payload", CONTEXT)?.text;
+    let is_malformed = |error: &DecodeError| matches!(error, DecodeError::Malformed);
+    answers(&codec, "", CONTEXT, "an empty string", is_malformed)?;
+    for foreign in edits::FOREIGN.chars() {
+        let about = format!("a token with {foreign:?}, of which no token consists");
+        let behind = format!("{token}{foreign}");
+        answers(&codec, &behind, CONTEXT, &about, is_malformed)?;
+        let last = token.len() - 2;
+        let inside = edits::splice(&token, last, last + 1, foreign.encode_utf8(&mut [0; 4]));
+        answers(&codec, &inside, CONTEXT, &about, is_malformed)?;
+        answers(&codec, &inside, b"another", &about, is_malformed)?;
+        let alone = foreign.to_string().repeat(40);
+        answers(&codec, &alone, CONTEXT, &about, is_malformed)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn what_was_changed_is_not_authentic(kit: &Kit<'_>) -> Verdict {
+    let codec = kit.codec()?;
+    let genuine = Genuine::new(&codec, b"payload", CONTEXT)?;
+    // Within an encoded part the kid stays, so it cannot be unknown. Whether the form is still right
+    // is for the codec to say.
+    for edit in kit.paced(edits::bits(&genuine.pieces())) {
+        answers(&codec, &edit.token, CONTEXT, &edit.about, |error| {
+            matches!(error, DecodeError::Unauthentic | DecodeError::Malformed)
+                || (matches!(error, DecodeError::UnknownKey) && !edit.token.starts_with(KIDS[0]))
+        })?;
+    }
+    Ok(())
+}
+
+pub(crate) fn another_key_is_not_authentic(kit: &Kit<'_>) -> Verdict {
+    kit.needs_keyring()?;
+    let codec = kit.codec()?;
+    let theirs = kit.codec_of(&ring_of([(KIDS[0], Random::new(110).key())])?);
+    for length in [0, 1, 40] {
+        let token = encode(&theirs, &vec![b'p'; length], CONTEXT)?;
+        for context in OTHERS.into_iter().chain([CONTEXT]) {
+            answers(
+                &codec,
+                &token,
+                context,
+                "of the right form, by another key under this kid",
+                |error| matches!(error, DecodeError::Unauthentic),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn another_context(kit: &Kit<'_>) -> Verdict {
+    let codec = kit.codec()?;
+    let disclosure = codec.disclosure();
+    let fits = |error: &DecodeError| match disclosure {
+        Disclosure::Typed => matches!(error, DecodeError::OtherContext),
+        Disclosure::Opaque => matches!(error, DecodeError::Unauthentic),
+    };
+    for length in [0, 1, 16, 300, 5_000] {
+        let payload = Random::new(111).bytes(length);
+        for sealed in OTHERS.into_iter().chain([CONTEXT]) {
+            let token = encode(&codec, &payload, sealed)?;
+            for opened in OTHERS
+                .into_iter()
+                .chain([CONTEXT])
+                .filter(|opened| *opened != sealed)
+            {
+                let about = format!(
+                    "its own token under another context, with a disclosure of {disclosure:?}"
+                );
+                answers(&codec, &token, opened, &about, fits)?;
+            }
+            must_open(
+                &codec,
+                &token,
+                sealed,
+                &payload,
+                "under its own context again",
+            )?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn a_forgery_is_not_of_another_context(kit: &Kit<'_>) -> Verdict {
+    let codec = kit.codec()?;
+    let fits = |error: &DecodeError| {
+        matches!(
+            error,
+            DecodeError::Malformed | DecodeError::UnknownKey | DecodeError::Unauthentic
+        )
+    };
+    let one = Genuine::new(&codec, b"pay 100\0", CONTEXT)?;
+    let other = Genuine::new(&codec, b"pay 999\0", b"another")?;
+    let mut forged = edits::sample(&one.text, 1_000);
+    let pieces = edits::pieces(&one.pieces(), &other.pieces());
+    let step = (pieces.len() / 1_000).max(1);
+    forged.extend(pieces.into_iter().step_by(step));
+    for edit in kit.paced(forged) {
+        for context in [CONTEXT, b"another", b"a third"] {
+            answers(&codec, &edit.token, context, &edit.about, fits)?;
+        }
+    }
+    Ok(())
+}

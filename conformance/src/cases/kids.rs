@@ -1,0 +1,223 @@
+//! Kids: each names one key, and is part of what is authenticated.
+//!
+//! Most of these are about codecs whose tokens start with their kid and a dot, as ours do.
+
+use request_state_core::{DecodeError, Keyring};
+
+use super::keys::{CONTEXT, PAYLOAD, key, opens, refuses, seal};
+use crate::kit::{Codec, Genuine, KIDS, Kit, encode, must_refuse, ring_of, show};
+use crate::random::Random;
+use crate::stop::{Stop, Verdict, ensure};
+use crate::token::Token;
+
+/// `token` under another kid, if it starts with the kid that it is sealed under.
+fn relabelled(token: &str, from: &str, to: &str) -> Option<String> {
+    let rest = token.strip_prefix(from)?.strip_prefix('.')?;
+    Some(format!("{to}.{rest}"))
+}
+
+pub(crate) fn relabelled_kids(kit: &Kit<'_>) -> Verdict {
+    kit.needs_keyring()?;
+    let keys = ring_of([("a", key(1)), ("ab", key(2)), ("b", key(3))])?;
+    let codec = kit.codec_of(&keys);
+    let token = seal(&codec)?;
+    if relabelled(&token, "a", "b").is_none() {
+        return Err(Stop::NotApplicable(
+            "a token does not start with its kid and a dot",
+        ));
+    }
+    for sealing in ["a", "ab", "b"] {
+        let Some((_, same_key)) = keys.iter().find(|(kid, _)| *kid == sealing) else {
+            continue;
+        };
+        let token = seal(&kit.codec_of(&keys.sealing_with(sealing)?))?;
+        opens(&codec, &token, "before it was relabelled")?;
+        for kid in ["a", "ab", "b", "c", "B", "A", "AB", "a-", "aa"] {
+            let Some(moved) = relabelled(&token, sealing, kid).filter(|_| kid != sealing) else {
+                continue;
+            };
+            refuses(
+                &codec,
+                &moved,
+                &format!("relabelled from {sealing} to {kid}"),
+            )?;
+            // A ring may have had the same key under another kid. The kid is part of the token.
+            let renamed = kit.codec_of(&Keyring::new([(kid, same_key.clone())])?);
+            let about = format!("relabelled from {sealing} to {kid}, which has the same key there");
+            refuses(&renamed, &moved, &about)?;
+            refuses(
+                &renamed,
+                &token,
+                "the kid is not in this ring, though its key is",
+            )?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn a_kid_and_its_neighbours(kit: &Kit<'_>) -> Verdict {
+    kit.needs_keyring()?;
+    // "ab" and "c", or "a" and "bc"? The same key under all these kids, each in a ring of its own.
+    let alone = |kid| Ok::<_, Stop>(kit.codec_of(&ring_of([(kid, key(1))])?));
+    let (ab, a, b) = (alone("ab")?, alone("a")?, alone("b")?);
+    if relabelled(&seal(&ab)?, "ab", "a").is_none() {
+        return Err(Stop::NotApplicable(
+            "a token does not start with its kid and a dot",
+        ));
+    }
+    // From a ring to another, with a letter that the kid loses or gains, in front or behind.
+    let moves: [(&Codec<'_>, &str, &Codec<'_>, &str); 4] = [
+        (&ab, "ab", &a, "a"),
+        (&ab, "ab", &b, "b"),
+        (&a, "a", &ab, "ab"),
+        (&b, "b", &ab, "ab"),
+    ];
+    for (from, from_kid, to, to_kid) in moves {
+        for (length, context) in (0..6).zip([&b"b-a"[..], b"b", b"a", b"ba", b"", b"bb-aa"]) {
+            let token = encode(from, &vec![b'b'; length], context)?;
+            let Some(moved) = relabelled(&token, from_kid, to_kid) else {
+                continue;
+            };
+            let about = || format!("relabelled from {from_kid} to {to_kid}");
+            // The letter goes into the context, or comes out of it.
+            let contexts = [
+                context.to_vec(),
+                [b"b", context].concat(),
+                [context, b"a"].concat(),
+                context.strip_prefix(b"b").unwrap_or(context).to_vec(),
+                context.strip_suffix(b"a").unwrap_or(context).to_vec(),
+            ];
+            for context in &contexts {
+                must_refuse(to, &moved, context, about)?;
+            }
+            // Or into the bytes next to the kid, or into their text, or out of it.
+            let pieces = Token::parse(&moved);
+            let mut forged = Vec::new();
+            for index in pieces.encoded_indices() {
+                forged.push(pieces.with_part(index, |bytes| bytes.insert(0, b'b')));
+                forged.push(pieces.with_part(index, |bytes| bytes.push(b'a')));
+            }
+            let (kid, rest) = token.split_at(from_kid.len());
+            let rest = rest.strip_prefix('.').unwrap_or(rest);
+            forged.push(format!(
+                "{to_kid}.{}{rest}",
+                kid.strip_prefix(to_kid).unwrap_or("")
+            ));
+            forged.push(format!(
+                "{to_kid}.{rest}{}",
+                kid.strip_suffix(to_kid).unwrap_or("")
+            ));
+            for forged in forged {
+                must_refuse(to, &forged, context, about)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn kids_alike(kit: &Kit<'_>) -> Verdict {
+    kit.needs_keyring()?;
+    let longest = "k".repeat(64);
+    let longest_but_one = "k".repeat(63);
+    let other_end = format!("{longest_but_one}x");
+    let other_start = format!("x{longest_but_one}");
+    let groups: [&[&str]; 7] = [
+        &["key", "KEY", "Key", "kEY"],
+        &["a", "aa", "aaa", "aaaa"],
+        &["2026-1", "2026-10", "2026-100", "026-10"],
+        &["a-b", "a_b", "a--b", "ab", "-ab", "ab-", "_", "-", "--"],
+        &["0", "00", "1", "01", "001", "10"],
+        &[&longest, &longest_but_one, &other_end, &other_start],
+        &["none", "null", "default", "sealing"],
+    ];
+    for group in groups {
+        let numbered = (0u64..).zip(group);
+        let keys = ring_of(numbered.clone().map(|(number, kid)| (*kid, key(number))))?;
+        let all = kit.codec_of(&keys);
+        for (number, kid) in numbered.clone() {
+            let sealer = kit.codec_of(&keys.sealing_with(kid)?);
+            let token = seal(&sealer)?;
+            opens(&all, &token, &format!("the kid {kid} beside {group:?}"))?;
+            // The ring without it, and the ring with nothing else.
+            let others = numbered.clone().filter(|(other, _)| *other != number);
+            let others = ring_of(others.map(|(other, kid)| (*kid, key(other))))?;
+            refuses(
+                &kit.codec_of(&others),
+                &token,
+                &format!("the kid {kid} is not in the ring"),
+            )?;
+            for (_, other) in numbered.clone().filter(|(other, _)| *other != number) {
+                // The same key: only the kid tells them apart.
+                let renamed = kit.codec_of(&ring_of([(*other, key(number))])?);
+                if token.starts_with(&format!("{kid}.")) {
+                    refuses(&renamed, &token, &format!("{kid} taken for {other}"))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn unknown_kids(kit: &Kit<'_>) -> Verdict {
+    kit.needs_keyring()?;
+    let [ours, theirs] = [ring_of([("a", key(1))])?, ring_of([("b", key(2))])?];
+    let (us, them) = (kit.codec_of(&ours), kit.codec_of(&theirs));
+    let token = seal(&them)?;
+    if !token.starts_with("b.") {
+        return Err(Stop::NotApplicable(
+            "a token does not start with its kid and a dot",
+        ));
+    }
+    let answer = us.decode(&token, CONTEXT);
+    ensure(matches!(answer, Err(DecodeError::UnknownKey)), || {
+        format!("a token under a kid that is not in the ring: {answer:?}, not UnknownKey")
+    })?;
+    // The form is looked at first: junk under an unknown kid is no sign of a rotation gone wrong.
+    for character in ['=', '+', '/', ' ', '\n', 'é'] {
+        let junk = format!("{token}{character}");
+        let answer = us.decode(&junk, CONTEXT);
+        ensure(matches!(answer, Err(DecodeError::Malformed)), || {
+            format!(
+                "no token, under a kid that is not in the ring: {answer:?}, not Malformed (token {})",
+                show(&junk)
+            )
+        })?;
+    }
+    // And a kid that is in the ring is never unknown, whatever follows.
+    let genuine = Genuine::new(&us, PAYLOAD, CONTEXT)?;
+    for edit in crate::edits::bits(&genuine.pieces()) {
+        if edit.token.starts_with("a.") {
+            let answer = us.decode(&edit.token, CONTEXT);
+            ensure(!matches!(answer, Err(DecodeError::UnknownKey)), || {
+                format!("{}: UnknownKey, though its kid is in the ring", edit.about)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn the_kid_of_the_sealing_key(kit: &Kit<'_>) -> Verdict {
+    kit.needs_keyring()?;
+    // Where a token names a key of the ring, it is the one that sealed it.
+    let longest = "k".repeat(64);
+    let kids = [KIDS[0], KIDS[1], "A", "z-_9", &longest];
+    let entries = (0..)
+        .zip(kids)
+        .map(|(seed, kid)| (kid, Random::new(90 + seed).key()));
+    let keys = ring_of(entries)?;
+    for kid in kids {
+        let token = encode(
+            &kit.codec_of(&keys.sealing_with(kid)?),
+            b"payload",
+            b"context",
+        )?;
+        let named = token
+            .split_once('.')
+            .map(|(head, _)| head)
+            .filter(|head| keys.get(head).is_some());
+        ensure(named.is_none_or(|named| named == kid), || {
+            format!("sealed under {kid}, and the token names {named:?}")
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! The cases, one file a group. What each is for stands in [the catalogue](crate::CASES).
+
+pub(crate) mod appearance;
+pub(crate) mod binding;
+pub(crate) mod confidentiality;
+pub(crate) mod context;
+pub(crate) mod disclosure;
+pub(crate) mod errors;
+pub(crate) mod forgery;
+pub(crate) mod freshness;
+pub(crate) mod independence;
+pub(crate) mod junk;
+pub(crate) mod keys;
+pub(crate) mod kids;
+pub(crate) mod policy;
+pub(crate) mod round_trip;
+pub(crate) mod spelling;
+pub(crate) mod tampering;
+pub(crate) mod threads;
+pub(crate) mod time;

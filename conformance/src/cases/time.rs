@@ -1,0 +1,133 @@
+//! Refusing takes time in proportion to the token's length.
+
+use std::time::{Duration, Instant};
+
+use request_state_core::RequestStateCodec;
+
+use crate::edits::splice;
+use crate::kit::{KIDS, Kit, must_refuse, show};
+use crate::stop::{Stop, Verdict, ensure};
+
+const CONTEXT: &[u8] = b"context";
+
+/// Long junk: what it is, and the text for a length in bytes.
+type Shape<'a> = (&'static str, Box<dyn Fn(usize) -> String + 'a>);
+
+fn repeated<'a>(about: &'static str, head: &'a str, unit: &'static str) -> Shape<'a> {
+    let text = move |length: usize| format!("{head}{}", unit.repeat(length / unit.len()));
+    (about, Box::new(text))
+}
+
+/// Shapes in which a decoder may walk through a token again and again.
+fn shapes<'a>(codec: &'a dyn RequestStateCodec, kid_and_dot: &'a str) -> Vec<Shape<'a>> {
+    vec![
+        repeated("letters", "", "A"),
+        repeated("dots", "", "."),
+        repeated("parts of one letter", "", "A."),
+        repeated("padding", "", "="),
+        repeated("spaces", "", " "),
+        repeated("letters of two bytes", "", "é"),
+        repeated("a kid and letters", kid_and_dot, "A"),
+        repeated("a kid and dots", kid_and_dot, "."),
+        repeated("a kid and parts", kid_and_dot, "AAAA."),
+        repeated("a kid and spaces", kid_and_dot, "A "),
+        repeated("a kid and padding", kid_and_dot, "="),
+        repeated("an unknown kid and letters", "unknown.", "AAAA"),
+        (
+            "a long token with its last part changed",
+            Box::new(|length| {
+                let token = codec
+                    .encode(&vec![b'p'; length / 4 * 3], CONTEXT)
+                    .unwrap_or_default();
+                let last = token.rfind('.').map_or(0, |dot| dot + 1);
+                let changed = if token.get(last..).is_some_and(|rest| rest.starts_with('A')) {
+                    "B"
+                } else {
+                    "A"
+                };
+                splice(&token, last, last + 1, changed)
+            }),
+        ),
+    ]
+}
+
+pub(crate) fn megabytes(kit: &Kit<'_>) -> Verdict {
+    let codec = kit.codec()?;
+    let head = format!("{}.", KIDS[0]);
+    for (about, text) in shapes(&codec, &head) {
+        for exponent in [16, 18, 20, 22] {
+            let started = Instant::now();
+            must_refuse(&codec, &text(1 << exponent), CONTEXT, || {
+                format!("{} bytes of {about}", 1 << exponent)
+            })?;
+            // How the time grows is for the next case. Here, a slow codec is only let off the rest.
+            if started.elapsed() > Duration::from_millis(500) {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn refusal_takes_linear_time(kit: &Kit<'_>) -> Verdict {
+    let codec = kit.codec()?;
+    let head = format!("{}.", KIDS[0]);
+    for (about, text) in shapes(&codec, &head) {
+        grows_with_length(&codec, about, text)?;
+    }
+    Ok(())
+}
+
+/// Fails when refusing a token of 16 times the length takes much more than 16 times as long.
+fn grows_with_length(
+    codec: &dyn RequestStateCodec,
+    about: &str,
+    text: impl Fn(usize) -> String,
+) -> Verdict {
+    /// In proportion it would be 16 times, by the square 256 times.
+    const TOO_MUCH: u32 = 90;
+    /// What is shorter than this cannot hurt, nor be measured.
+    const SHORT: Duration = Duration::from_millis(40);
+    let mut times: Vec<Duration> = Vec::new();
+    for exponent in [10, 12, 14, 16, 18, 20] {
+        let token = text(1 << exponent);
+        let mut time = refusal_time(codec, &token, 1)?;
+        if time < SHORT {
+            time = time.min(refusal_time(codec, &token, 3)?);
+        }
+        let before = times.len().checked_sub(2).and_then(|at| times.get(at));
+        if let Some(limit) = before.map(|before| *before * TOO_MUCH)
+            && time > SHORT.max(limit)
+        {
+            // Twice more: the machine may have had something else to do.
+            time = time.min(refusal_time(codec, &token, 2)?);
+            ensure(time <= limit, || {
+                format!(
+                    "{about}: refusing {} bytes took {time:?}, {TOO_MUCH} times what a 16th of them take and more",
+                    1 << exponent
+                )
+            })?;
+        }
+        times.push(time);
+        if time > Duration::from_millis(400) {
+            break; // slow, and in proportion: more of it would show nothing new
+        }
+    }
+    Ok(())
+}
+
+/// The shortest of so many tries.
+fn refusal_time(
+    codec: &dyn RequestStateCodec,
+    token: &str,
+    tries: usize,
+) -> Result<Duration, Stop> {
+    let mut shortest = Duration::MAX;
+    for _ in 0..tries {
+        let started = Instant::now();
+        let result = codec.decode(token, CONTEXT);
+        shortest = shortest.min(started.elapsed());
+        ensure(result.is_err(), || format!("decoded {}", show(token)))?;
+    }
+    Ok(shortest)
+}
