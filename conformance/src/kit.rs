@@ -69,26 +69,31 @@ impl<'a> Kit<'a> {
     /// `items` in random order, until patience runs out.
     ///
     /// So a slow codec meets a sample of every kind of them, and not the first kinds only.
-    pub(crate) fn paced<T>(&self, mut items: Vec<T>) -> impl Iterator<Item = T> {
+    pub(crate) fn paced<T>(&self, items: Vec<T>) -> impl Iterator<Item = T> {
+        self.paced_for(PATIENCE, items)
+    }
+
+    /// Likewise, with more patience.
+    pub(crate) fn paced_for<T>(
+        &self,
+        patience: Duration,
+        mut items: Vec<T>,
+    ) -> impl Iterator<Item = T> {
         const LEAST: usize = 10;
         Random::new(0).shuffle(&mut items);
         let (all, mut done) = (items.len(), 0);
         let mut items = items.into_iter();
         std::iter::from_fn(move || {
             let item = items.next()?;
-            if done >= LEAST && self.is_out_of_patience() {
+            if done >= LEAST && self.started.elapsed() > patience {
                 *self.note.borrow_mut() = Some(format!(
-                    "slow: stopped after {PATIENCE:?}, with {done} of {all} tried"
+                    "slow: stopped after {patience:?}, with {done} of {all} tried"
                 ));
                 return None;
             }
             done += 1;
             Some(item)
         })
-    }
-
-    pub(crate) fn is_out_of_patience(&self) -> bool {
-        self.started.elapsed() > PATIENCE
     }
 
     /// What the report should say of a case that passed.

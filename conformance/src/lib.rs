@@ -10,7 +10,7 @@
 //! # What it cannot find
 //!
 //! It sees a codec from outside. A cipher that is weak in itself, a nonce that an attacker could
-//! predict but that does not repeat in 200,000 encodings, a keystream that depends on no key, a
+//! predict but that does not repeat in 150,000 encodings, a keystream that depends on no key, a
 //! comparison whose time tells something: none of these shows. Use known ciphers, compare in
 //! constant time, and have the code read.
 //!
