@@ -7,21 +7,18 @@
 
 use std::hint::black_box;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::params::Params;
 use crate::primitive::{Primitive, Proof};
-use crate::state::State;
 
 /// Digests `params`, and seals `state` into `token`. Returns what [`open`] needs, and how much of
 /// `token` is filled.
-///
-/// # Panics
-///
-/// When anything fails, or `token` is too short.
-pub fn seal(
+pub(crate) fn seal<T: Serialize>(
     primitive: &Primitive,
-    state: &State,
+    state: &T,
     params: &Value,
     token: &mut [u8],
 ) -> (Proof, usize) {
@@ -33,16 +30,12 @@ pub fn seal(
 }
 
 /// Digests `params`, and opens `token` by way of `text`.
-///
-/// # Panics
-///
-/// When anything fails, or `text` is too short.
-pub fn open(
+pub(crate) fn open<T: DeserializeOwned>(
     primitive: &Primitive,
     (token, proof): (&[u8], Proof),
     params: &Value,
     text: &mut [u8],
-) -> State {
+) -> T {
     black_box(params.floor());
     let length = base64_turbo::URL_SAFE_NO_PAD.decode_slice(token, text);
     let text = &mut text[..length.expect("base64url")];

@@ -5,12 +5,12 @@
 //! | time two things beside each other | [`clock`] |
 //! | print figures beside their goals | [`table`] |
 //! | get requests and states | [`params`], [`state`] |
-//! | do the same with raw primitives | [`floor`], [`primitive`] |
+//! | do the same with raw primitives | `floor.rs`, [`primitive`] |
 
 use request_state::{AesGcmCodec, HmacCodec, Key, Keyring, RequestStateCodec, RingCodec, Sealer};
 
 pub mod clock;
-pub mod floor;
+mod floor;
 pub mod params;
 pub mod primitive;
 pub mod state;

@@ -1,6 +1,93 @@
-//! A state like that of a real server.
+//! A state like that of a real server, sealed and opened by the library and by the floor.
 
+use std::fmt::Debug;
+
+use request_state::Binding;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::primitive::{Primitive, Proof};
+use crate::{AnySealer, floor};
+
+/// A state that the figures seal and open.
+///
+/// The methods are compiled once, in this crate: see [`Params`](crate::params::Params).
+pub trait AnyState: Debug + PartialEq + Sized {
+    /// A token.
+    fn seal(&self, sealer: &AnySealer, binding: &Binding) -> String;
+
+    /// What was sealed.
+    fn open(sealer: &AnySealer, token: &str, binding: &Binding) -> Self;
+
+    /// The floor of binding and sealing: digests `params`, and seals into `token`. Returns what
+    /// [`floor_open`](Self::floor_open) needs, and how much of `token` is filled.
+    fn floor_seal(&self, primitive: &Primitive, params: &Value, token: &mut [u8])
+    -> (Proof, usize);
+
+    /// The floor of binding and opening: digests `params`, and opens a token by way of `text`.
+    fn floor_open(
+        primitive: &Primitive,
+        sealed: (&[u8], Proof),
+        params: &Value,
+        text: &mut [u8],
+    ) -> Self;
+}
+
+impl AnyState for State {
+    fn seal(&self, sealer: &AnySealer, binding: &Binding) -> String {
+        sealer.seal(self, binding).expect("a token")
+    }
+
+    fn open(sealer: &AnySealer, token: &str, binding: &Binding) -> Self {
+        sealer.open(token, binding).expect("a good token")
+    }
+
+    fn floor_seal(
+        &self,
+        primitive: &Primitive,
+        params: &Value,
+        token: &mut [u8],
+    ) -> (Proof, usize) {
+        floor::seal(primitive, self, params, token)
+    }
+
+    fn floor_open(
+        primitive: &Primitive,
+        sealed: (&[u8], Proof),
+        params: &Value,
+        text: &mut [u8],
+    ) -> Self {
+        floor::open(primitive, sealed, params, text)
+    }
+}
+
+impl AnyState for Value {
+    fn seal(&self, sealer: &AnySealer, binding: &Binding) -> String {
+        sealer.seal(self, binding).expect("a token")
+    }
+
+    fn open(sealer: &AnySealer, token: &str, binding: &Binding) -> Self {
+        sealer.open(token, binding).expect("a good token")
+    }
+
+    fn floor_seal(
+        &self,
+        primitive: &Primitive,
+        params: &Value,
+        token: &mut [u8],
+    ) -> (Proof, usize) {
+        floor::seal(primitive, self, params, token)
+    }
+
+    fn floor_open(
+        primitive: &Primitive,
+        sealed: (&[u8], Proof),
+        params: &Value,
+        text: &mut [u8],
+    ) -> Self {
+        floor::open(primitive, sealed, params, text)
+    }
+}
 
 /// Where a customer has got to in a shop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

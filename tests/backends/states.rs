@@ -208,6 +208,44 @@ fn a_key_emitted_twice_is_refused() {
     );
 }
 
+/// What no map is part of, either: serde writes the tag as a field beside those of what it tags.
+#[test]
+fn a_field_emitted_twice_is_refused() {
+    #[derive(Serialize)]
+    #[serde(tag = "step")]
+    enum Step {
+        Confirm(Confirm),
+    }
+    #[derive(Serialize)]
+    struct Confirm {
+        step: u8,
+    }
+    #[derive(Serialize)]
+    struct Renamed {
+        #[serde(rename = "amount")]
+        net: u8,
+        amount: u8,
+    }
+    #[derive(Serialize)]
+    enum Variant {
+        Renamed {
+            #[serde(rename = "amount")]
+            net: u8,
+            amount: u8,
+        },
+    }
+    let confirm = [Step::Confirm(Confirm { step: 1 })];
+    assert_eq!(
+        refused(&confirm),
+        ("state[0]".into(), Problem::DuplicateKey)
+    );
+    let (net, amount) = (1, 2);
+    let renamed = Renamed { net, amount };
+    assert_eq!(refused(&renamed), ("state".into(), Problem::DuplicateKey));
+    let renamed = Variant::Renamed { net, amount };
+    assert_eq!(refused(&renamed), ("state".into(), Problem::DuplicateKey));
+}
+
 /// Two keys that are not equal, and one in JSON.
 #[test]
 fn keys_that_are_spelled_alike_are_refused() {

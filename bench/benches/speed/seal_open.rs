@@ -5,9 +5,9 @@ use std::hint::black_box;
 use request_state_bench::clock::compare;
 use request_state_bench::params::{Call, Params};
 use request_state_bench::primitive::Primitive;
-use request_state_bench::state::{State, state};
+use request_state_bench::state::{AnyState, state};
 use request_state_bench::table::Table;
-use request_state_bench::{floor, keys, sealers};
+use request_state_bench::{AnySealer, keys, sealers};
 
 const SIZES: [(&str, usize, f64); 3] = [
     ("100 B", 100, 1.6),
@@ -17,31 +17,50 @@ const SIZES: [(&str, usize, f64); 3] = [
 
 pub fn run(table: &mut Table) {
     table.heading("Binding::new, then seal or open", "floor", "ratio");
-    let (params, salient) = (Call::whole().to_value(), Call::salient().to_value());
     for ((name, sealer), primitive) in sealers(&keys([1])).iter().zip(Primitive::all()) {
+        let backend = (sealer, &primitive);
         for (size, bytes, goal) in SIZES {
-            let state = state(bytes);
-            let mut buffer = vec![0; 2 * bytes];
-
-            let seal = || sealer.seal(black_box(&state), &black_box(&params).bind());
-            let token = seal().expect("a token");
-            let times = compare(seal, || {
-                let (state, salient) = (black_box(&state), black_box(&salient));
-                floor::seal(&primitive, state, salient, &mut buffer)
-            });
-            table.times(&format!("{name}: seal {size}"), times, times.ratio(), goal);
-
-            let (proof, length) = floor::seal(&primitive, &state, &salient, &mut buffer);
-            let raw = buffer[..length].to_vec();
-            let open = || sealer.open::<State>(black_box(&token), &black_box(&params).bind());
-            let mut floor_open = || {
-                let sealed = (black_box(raw.as_slice()), proof);
-                floor::open(&primitive, sealed, black_box(&salient), &mut buffer)
-            };
-            assert_eq!(open().as_ref(), Ok(&state));
-            assert_eq!(floor_open(), state);
-            let times = compare(open, floor_open);
-            table.times(&format!("{name}: open {size}"), times, times.ratio(), goal);
+            rows(table, backend, (name, size), &state(bytes), goal);
+        }
+        for (size, bytes, goal) in SIZES {
+            let value = serde_json::to_value(state(bytes)).expect("a state is JSON");
+            rows(
+                table,
+                backend,
+                (name, &format!("{size}, a Value")),
+                &value,
+                goal,
+            );
         }
     }
+}
+
+fn rows<T: AnyState>(
+    table: &mut Table,
+    (sealer, primitive): (&AnySealer, &Primitive),
+    (name, size): (&str, &str),
+    state: &T,
+    goal: f64,
+) {
+    let (params, salient) = (Call::whole().to_value(), Call::salient().to_value());
+    let mut buffer = vec![0; 32 * 1024];
+
+    let seal = || black_box(state).seal(sealer, &black_box(&params).bind());
+    let token = seal();
+    let times = compare(seal, || {
+        black_box(state).floor_seal(primitive, black_box(&salient), &mut buffer)
+    });
+    table.times(&format!("{name}: seal {size}"), times, times.ratio(), goal);
+
+    let (proof, length) = state.floor_seal(primitive, &salient, &mut buffer);
+    let raw = buffer[..length].to_vec();
+    let open = || T::open(sealer, black_box(&token), &black_box(&params).bind());
+    let mut floor_open = || {
+        let sealed = (black_box(raw.as_slice()), proof);
+        T::floor_open(primitive, sealed, black_box(&salient), &mut buffer)
+    };
+    assert_eq!(&open(), state);
+    assert_eq!(&floor_open(), state);
+    let times = compare(open, floor_open);
+    table.times(&format!("{name}: open {size}"), times, times.ratio(), goal);
 }

@@ -14,6 +14,8 @@ pub(super) struct Form {
     members: Vec<Member>,
     /// Where the text of the last string starts.
     text: usize,
+    /// The head of the last key.
+    head: u64,
 }
 
 /// Where a member stands in `out`; one that is no part of the form ends where it starts.
@@ -58,16 +60,47 @@ impl Form {
             out: Vec::with_capacity(1024),
             members: Vec::with_capacity(32),
             text: 0,
+            head: 0,
         }
     }
 
-    /// A form that is appended to `out`.
-    pub(super) fn after(out: Vec<u8>) -> Self {
+    /// An empty form that allocates when it is written to.
+    pub(super) fn empty() -> Self {
         Self {
-            out,
+            out: Vec::new(),
             members: Vec::new(),
             text: 0,
+            head: 0,
         }
+    }
+
+    /// The text of a key, as [`string`](Self::string) writes it, and its head.
+    #[inline]
+    pub(super) fn key_text(&mut self, text: &str) {
+        // From `text`, not from the copy: reading what was just written would wait for the write.
+        self.head = head(text.as_bytes());
+        let length = text.len();
+        if length > size_of::<u64>() {
+            return self.string(text);
+        }
+        // The head is all of the text, and copied faster than a slice of some length.
+        let [a, b, c, d, e, f, g, h] = self.head.to_be_bytes();
+        let spelled = [b'S', length as u8, a, b, c, d, e, f, g, h];
+        self.text = self.out.len().saturating_add(2);
+        self.out.extend_from_slice(&spelled);
+        self.out.truncate(self.text.saturating_add(length));
+    }
+
+    /// The text of the last string.
+    #[inline]
+    pub(super) fn text(&self) -> &[u8] {
+        self.out.get(self.text..).unwrap_or_default()
+    }
+
+    /// The head of the last key.
+    #[inline]
+    pub(super) fn head(&self) -> u64 {
+        self.head
     }
 
     /// `S`, its length as LEB128, and the text.
@@ -125,7 +158,7 @@ impl Form {
     #[inline]
     pub(super) fn name(&mut self, frame: &mut Frame, name: &'static str) -> Result<(), Problem> {
         let start = self.out.len();
-        self.string(name);
+        self.key_text(name);
         self.note_key(frame, start)
     }
 
@@ -135,8 +168,7 @@ impl Form {
         if frame.next != Next::Key {
             return Err(Problem::Serialize);
         }
-        let key = self.out.get(self.text..).unwrap_or_default();
-        let head = head(key);
+        let (key, head) = (self.text(), self.head);
         if head <= frame.last_head && frame.is_sorted {
             let previous = self.members.get(frame.first..).and_then(<[_]>::last);
             frame.is_sorted = previous.is_none_or(|last| key_at(&self.out, last.start) < key);
@@ -247,8 +279,15 @@ impl Form {
 
 /// The text of the string that is written from `start` on.
 #[inline]
-pub(crate) fn key_at(out: &[u8], start: usize) -> &[u8] {
-    let mut rest = out.get(start.saturating_add(1)..).unwrap_or_default(); // behind the `S`
+pub(super) fn key_at(out: &[u8], start: usize) -> &[u8] {
+    let key = out.get(start..).and_then(split_key);
+    key.map(|(key, _)| key).unwrap_or_default()
+}
+
+/// The text of the string that `out` starts with, and what follows.
+#[inline]
+pub(super) fn split_key(out: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (_, mut rest) = out.split_first()?; // the `S`
     let (mut length, mut shift) = (0usize, 0);
     while let Some((byte, text)) = rest.split_first() {
         rest = text;
@@ -258,13 +297,13 @@ pub(crate) fn key_at(out: &[u8], start: usize) -> &[u8] {
             break;
         }
     }
-    rest.get(..length).unwrap_or_default()
+    rest.split_at_checked(length)
 }
 
 /// The first eight bytes of a key, zeros behind a shorter one: in the order of the keys, where they
 /// differ.
 #[inline]
-fn head(key: &[u8]) -> u64 {
+pub(crate) fn head(key: &[u8]) -> u64 {
     if let Some(head) = key.first_chunk() {
         return u64::from_be_bytes(*head);
     }

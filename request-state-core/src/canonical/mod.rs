@@ -19,13 +19,15 @@
 
 mod compound;
 mod form;
+mod keys;
 mod number;
 mod writer;
 
 use serde::Serialize;
 
 use self::form::Form;
-pub(crate) use self::form::key_at;
+pub(crate) use self::form::head;
+pub(crate) use self::keys::Keys;
 use self::writer::{Place, Writer};
 use crate::guard::{self, Rules};
 use crate::problem::Problem;
@@ -35,20 +37,6 @@ const RULES: Rules = Rules {
     max_level: 128,
     is_read_back: false,
 };
-
-/// Appends `key` to `out` as a string, spelled as serde_json spells the key of a map.
-pub(crate) fn spell_key<T>(out: &mut Vec<u8>, key: &T) -> Result<(), Problem>
-where
-    T: Serialize + ?Sized,
-{
-    let mut form = Form::after(std::mem::take(out));
-    let result = key.serialize(Writer {
-        form: &mut form,
-        place: Place::Key,
-    });
-    *out = form.out;
-    result
-}
 
 /// The canonical form of the salient part of `params`.
 ///

@@ -32,7 +32,7 @@ impl<'a> Writer<'a> {
     fn literal(self, form: u8, as_key: &str) -> Result<(), Problem> {
         match self.place {
             Place::Value => self.form.out.push(form),
-            Place::Key => self.form.string(as_key),
+            Place::Key => self.form.key_text(as_key),
             Place::Root => return Err(Problem::NotAnObject),
             Place::NumberText => return Err(Problem::Number),
         }
@@ -57,7 +57,7 @@ impl<'a> Writer<'a> {
         let text = buffer.format(value);
         match self.place {
             Place::Value => number::write_integer(&mut self.form.out, text),
-            Place::Key => self.form.string(text),
+            Place::Key => self.form.key_text(text),
             Place::Root => return Err(Problem::NotAnObject),
             Place::NumberText => return Err(Problem::Number),
         }
@@ -68,7 +68,7 @@ impl<'a> Writer<'a> {
     #[inline]
     fn float_key(self, value: impl Serialize) -> Result<(), Problem> {
         let text = serde_json::to_string(&value).map_err(|_| Problem::Key)?;
-        self.form.string(&text);
+        self.form.key_text(&text);
         Ok(())
     }
 
@@ -127,7 +127,8 @@ impl<'a> Serializer for Writer<'a> {
     #[inline]
     fn serialize_str(self, v: &str) -> Result<(), Problem> {
         match self.place {
-            Place::Value | Place::Key => self.form.string(v),
+            Place::Value => self.form.string(v),
+            Place::Key => self.form.key_text(v),
             Place::NumberText => number::write_text(&mut self.form.out, v)?,
             Place::Root => return Err(Problem::NotAnObject),
         }

@@ -4,6 +4,7 @@
 //! 127 levels when it parses. A `Formatter` sees none of this, so every value passes through here
 //! on its way to serde_json (the state) or to the canonical form (the params).
 
+mod fields;
 mod keys;
 mod open;
 
@@ -12,8 +13,9 @@ use std::fmt::{self, Write as _};
 
 use serde::ser::{Serialize, Serializer};
 
+use self::fields::Fields;
 use self::keys::Keys;
-use self::open::Open;
+use self::open::{Open, OpenMap, OpenStruct};
 use crate::problem::{Problem, Step, path};
 
 /// The name under which serde_json's `arbitrary_precision` passes a number, with its text as the
@@ -48,6 +50,7 @@ where
     let watch = Watch {
         rules,
         keys: RefCell::default(),
+        fields: Fields::default(),
         problem: Cell::new(None),
         failed: Cell::new(false),
         steps: Cell::new(Vec::new()),
@@ -83,6 +86,8 @@ struct Watch {
     rules: Rules,
     /// The keys of the open maps, if the value is to be read back.
     keys: RefCell<Keys>,
+    /// Likewise, the fields of the open structs.
+    fields: Fields,
     /// What a guard refused.
     problem: Cell<Option<Problem>>,
     /// Whether an error passed through. It stays set when the value's own implementation of
@@ -97,15 +102,6 @@ impl Watch {
         // The first one, if the value goes on after it.
         self.problem.set(self.problem.get().or(Some(problem)));
         Err(E::custom(problem))
-    }
-
-    /// Ends the map whose first key was the one numbered `first`.
-    #[inline]
-    fn close<E: serde::ser::Error>(&self, first: usize) -> Result<(), E> {
-        if self.rules.is_read_back && !self.keys.borrow_mut().close(first) {
-            return self.refuse(Problem::DuplicateKey);
-        }
-        Ok(())
     }
 
     /// Notes an error that passes through `step`.
@@ -181,9 +177,9 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
     type SerializeTuple = Open<'w, S::SerializeTuple>;
     type SerializeTupleStruct = Open<'w, S::SerializeTupleStruct>;
     type SerializeTupleVariant = Open<'w, S::SerializeTupleVariant>;
-    type SerializeMap = Open<'w, S::SerializeMap>;
-    type SerializeStruct = Open<'w, S::SerializeStruct>;
-    type SerializeStructVariant = Open<'w, S::SerializeStructVariant>;
+    type SerializeMap = OpenMap<'w, S::SerializeMap>;
+    type SerializeStruct = OpenStruct<'w, S::SerializeStruct>;
+    type SerializeStructVariant = OpenStruct<'w, S::SerializeStructVariant>;
 
     #[inline]
     fn serialize_f32(self, v: f32) -> Result<S::Ok, S::Error> {
@@ -234,7 +230,8 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
     #[inline]
     fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
         let level = self.deeper(1)?;
-        Ok(Open::new(self.inner.serialize_map(len)?, level, self.watch))
+        let inner = self.inner.serialize_map(len)?;
+        Ok(OpenMap::new(inner, level, self.watch))
     }
 
     #[inline]
@@ -249,7 +246,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
             _ => self.deeper(1)?,
         };
         let inner = self.inner.serialize_struct(name, len)?;
-        Ok(Open::new(inner, level, self.watch))
+        Ok(OpenStruct::new(inner, level, self.watch))
     }
 
     // JSON writes a variant that carries something as an object of one member, named after it.
@@ -301,7 +298,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         let inner = self
             .inner
             .serialize_struct_variant(name, index, variant, len)?;
-        Ok(Open::new(inner, level, self.watch))
+        Ok(OpenStruct::new(inner, level, self.watch))
     }
 
     // Transparent: the value stands in the place of its wrapper.

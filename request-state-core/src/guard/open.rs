@@ -1,21 +1,20 @@
 //! An open array or object: passes each member on under guard.
 
 use serde::ser::{
-    Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
-    SerializeTupleStruct, SerializeTupleVariant,
+    Error, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant,
+    SerializeTuple, SerializeTupleStruct, SerializeTupleVariant,
 };
 
+use super::fields::StructFields;
+use super::keys::MapKeys;
 use super::{Guarded, Watch};
-use crate::problem::Step;
+use crate::problem::{Problem, Step};
 
 /// An open array or object.
 pub(super) struct Open<'w, C> {
     inner: C,
     level: u32,
     members: u64,
-    /// The number of its first key, if it is a map. The fields of a struct stand in the program's
-    /// text, and are not looked at again and again.
-    first_key: usize,
     watch: &'w Watch,
 }
 
@@ -25,7 +24,6 @@ impl<'w, C> Open<'w, C> {
             inner,
             level,
             members: 0,
-            first_key: watch.keys.borrow().len(),
             watch,
         }
     }
@@ -119,38 +117,95 @@ impl<C: SerializeTupleVariant> SerializeTupleVariant for Open<'_, C> {
     }
 }
 
-impl<C: SerializeMap> SerializeMap for Open<'_, C> {
+/// An open map.
+pub(super) struct OpenMap<'w, C> {
+    map: Open<'w, C>,
+    keys: MapKeys,
+}
+
+impl<'w, C> OpenMap<'w, C> {
+    pub(super) fn new(inner: C, level: u32, watch: &'w Watch) -> Self {
+        Self {
+            map: Open::new(inner, level, watch),
+            keys: watch.keys.borrow().open(),
+        }
+    }
+}
+
+impl<C: SerializeMap> SerializeMap for OpenMap<'_, C> {
     type Ok = C::Ok;
     type Error = C::Error;
 
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), C::Error> {
-        let step = Step::Entry(self.members);
-        let result = if self.watch.rules.is_read_back {
-            match self.watch.keys.borrow_mut().push(key) {
-                Ok(text) => self.inner.serialize_key(text),
-                Err(problem) => self.watch.refuse(problem),
-            }
+        let Open { inner, watch, .. } = &mut self.map;
+        let seen = if watch.rules.is_read_back {
+            watch.keys.borrow_mut().push(&mut self.keys, key)
         } else {
-            self.inner.serialize_key(key)
+            Ok(())
         };
-        self.watch.note(result, step)
+        let result = match seen {
+            Ok(()) => inner.serialize_key(key),
+            Err(problem) => watch.refuse(problem),
+        };
+        watch.note(result, Step::Entry(self.map.members))
     }
 
     #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
-        let step = Step::Entry(self.next());
-        self.member(value, step, |inner, value| inner.serialize_value(value))
+        let step = Step::Entry(self.map.next());
+        self.map
+            .member(value, step, |inner, value| inner.serialize_value(value))
     }
 
     #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
-        self.watch.close(self.first_key)?;
-        self.inner.end()
+        let Open { inner, watch, .. } = self.map;
+        if watch.rules.is_read_back && !watch.keys.borrow_mut().close(&self.keys) {
+            return watch.refuse(Problem::DuplicateKey);
+        }
+        inner.end()
     }
 }
 
-impl<C: SerializeStruct> SerializeStruct for Open<'_, C> {
+/// An open struct, or variant with fields.
+pub(super) struct OpenStruct<'w, C> {
+    members: Open<'w, C>,
+    fields: StructFields,
+}
+
+impl<'w, C> OpenStruct<'w, C> {
+    pub(super) fn new(inner: C, level: u32, watch: &'w Watch) -> Self {
+        Self {
+            members: Open::new(inner, level, watch),
+            fields: watch.fields.open(),
+        }
+    }
+
+    /// Passes a field on, unless its name was there already.
+    #[inline(always)] // see `Fields::push`
+    fn field<T: ?Sized, E: Error>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+        pass: impl FnOnce(&mut C, &Guarded<'_, T>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let watch = self.members.watch;
+        if watch.rules.is_read_back && !watch.fields.push(&mut self.fields, name) {
+            return watch.refuse(Problem::DuplicateKey);
+        }
+        self.members.member(value, Step::Field(name), pass)
+    }
+
+    #[inline]
+    fn close(self) -> C {
+        let Open { inner, watch, .. } = self.members;
+        watch.fields.close(&self.fields);
+        inner
+    }
+}
+
+impl<C: SerializeStruct> SerializeStruct for OpenStruct<'_, C> {
     type Ok = C::Ok;
     type Error = C::Error;
 
@@ -160,23 +215,21 @@ impl<C: SerializeStruct> SerializeStruct for Open<'_, C> {
         key: &'static str,
         value: &T,
     ) -> Result<(), C::Error> {
-        self.member(value, Step::Field(key), |inner, value| {
-            inner.serialize_field(key, value)
-        })
+        self.field(key, value, |inner, value| inner.serialize_field(key, value))
     }
 
     #[inline]
     fn skip_field(&mut self, key: &'static str) -> Result<(), C::Error> {
-        self.inner.skip_field(key)
+        self.members.inner.skip_field(key)
     }
 
     #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
-        self.inner.end()
+        self.close().end()
     }
 }
 
-impl<C: SerializeStructVariant> SerializeStructVariant for Open<'_, C> {
+impl<C: SerializeStructVariant> SerializeStructVariant for OpenStruct<'_, C> {
     type Ok = C::Ok;
     type Error = C::Error;
 
@@ -186,18 +239,16 @@ impl<C: SerializeStructVariant> SerializeStructVariant for Open<'_, C> {
         key: &'static str,
         value: &T,
     ) -> Result<(), C::Error> {
-        self.member(value, Step::Field(key), |inner, value| {
-            inner.serialize_field(key, value)
-        })
+        self.field(key, value, |inner, value| inner.serialize_field(key, value))
     }
 
     #[inline]
     fn skip_field(&mut self, key: &'static str) -> Result<(), C::Error> {
-        self.inner.skip_field(key)
+        self.members.inner.skip_field(key)
     }
 
     #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
-        self.inner.end()
+        self.close().end()
     }
 }
