@@ -84,18 +84,16 @@ impl<C: RequestStateCodec> Boundary<C> {
     }
 
     fn seal_one(&self, round: &Round, response: &mut Value) {
-        let cause = match json_rpc::asked_state(response) {
+        match json_rpc::asked_state(response) {
             None => return,
-            Some(Value::String(plain)) => match self.seal(round, plain) {
-                Ok(token) => {
+            Some(Value::String(plain)) => {
+                if let Ok(token) = self.seal(round, plain) {
                     *plain = token;
                     return;
                 }
-                Err(error) => error.to_string(),
-            },
-            Some(_) => "the requestState of the result is not a string".to_owned(),
-        };
-        log::not_sealed(round.method, &cause);
+            }
+            Some(_) => log::not_sealed(round.method, &"the handler's requestState is no string"),
+        }
         json_rpc::turn_into_internal_error(response);
     }
 }

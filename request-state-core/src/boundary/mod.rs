@@ -236,9 +236,16 @@ impl<C: RequestStateCodec> Boundary<C> {
     ///
     /// # Errors
     ///
-    /// A [`SealError`]: the client is to be answered with the error -32603, without detail.
+    /// A [`SealError`], which has been logged: answer the client with the error -32603, and without
+    /// detail.
     pub fn seal(&self, round: &Round, plain: &str) -> Result<String, SealError> {
-        self.sealer.seal(plain, round.binding()?)
+        let sealed = round
+            .binding()
+            .and_then(|binding| self.sealer.seal(plain, binding));
+        if let Err(error) = &sealed {
+            log::not_sealed(round.method, error);
+        }
+        sealed
     }
 }
 

@@ -87,11 +87,7 @@ fn a_seal_that_fails_is_logged_with_its_cause() {
     let (_, batch) = opened(&down, json!([request("prompts/get")]), ALICE);
     for (round, state, cause) in [
         (&round, json!("asked"), "the codec could not encode"),
-        (
-            &round,
-            json!(5),
-            "the requestState of the result is not a string",
-        ),
+        (&round, json!(5), "the handler's requestState is no string"),
         (
             &batch,
             json!("asked"),
