@@ -8,6 +8,7 @@
 //! |---|---|
 //! | seal and open a state | [`Sealer`] |
 //! | say what a token is bound to | [`Binding`], [`Request`] |
+//! | do both at a server's boundary, so that handlers need not | [`Boundary`] |
 //! | hold and rotate keys | [`Keyring`], [`Key`] |
 //! | write a codec | [`RequestStateCodec`], [`aead`], [`wire`] |
 #![forbid(unsafe_code)]
@@ -30,6 +31,7 @@ pub mod aead;
 pub mod wire;
 
 mod binding;
+mod boundary;
 mod canonical;
 mod claims;
 mod codec;
@@ -43,6 +45,7 @@ mod sealer;
 mod state;
 
 pub use binding::{Binding, BindingError, Request};
+pub use boundary::{Boundary, Opened, Refusal, Round};
 pub use codec::{BoxError, DecodeError, Disclosure, EncodeError, RequestStateCodec};
 pub use key::{Key, KeyError};
 pub use keyring::{Keyring, KeyringError};

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::binding::Binding;
+use crate::binding::{Binding, BindingError};
 use crate::claims::{self, Claims};
 use crate::codec::{Disclosure, EncodeError, RequestStateCodec};
 use crate::problem::Problem;
@@ -190,13 +190,22 @@ impl<C: RequestStateCodec> Sealer<C> {
     where
         T: DeserializeOwned,
     {
-        self.try_open(token, binding, now).map_err(|reason| {
-            reason.log(binding.method(), token);
-            reason.disclose(self.policy.disclosure)
-        })
+        self.try_open(token, binding, now)
+            .map_err(|reason| self.refuse(reason, binding, token))
     }
 
-    fn try_open<T>(&self, token: &str, binding: &Binding, now: SystemTime) -> Result<T, Reason>
+    /// Logs why a token was refused. Returns what the caller learns.
+    pub(crate) fn refuse(&self, reason: Reason, binding: &Binding, token: &str) -> OpenError {
+        reason.log(binding.method(), token);
+        reason.disclose(self.policy.disclosure)
+    }
+
+    pub(crate) fn try_open<T>(
+        &self,
+        token: &str,
+        binding: &Binding,
+        now: SystemTime,
+    ) -> Result<T, Reason>
     where
         T: DeserializeOwned,
     {
@@ -427,4 +436,11 @@ pub enum SealError {
     /// The codec could not encode.
     #[error(transparent)]
     Codec(EncodeError),
+    /// The request of the round could not be bound. Only a [`Boundary`](crate::Boundary) says so.
+    #[error("the request cannot be bound: {0}")]
+    Binding(BindingError),
+    /// The round is of a batch, of a message without an id, or of a method that has no states. Only
+    /// a [`Boundary`](crate::Boundary) says so.
+    #[error("there is no request to seal a requestState for")]
+    NoRequest,
 }

@@ -1,0 +1,81 @@
+//! What a JSON-RPC message is, and where its state stands. No message makes any of this panic.
+
+use serde_json::{Map, Value, json};
+
+/// The methods whose requests may carry a state and whose results may be `input_required`.
+const METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
+
+/// The member of `_meta` that names the protocol version of a request.
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The member of params and results that this is all about.
+pub(super) const STATE: &str = "requestState";
+
+/// The client's answers to the questions of the last round.
+pub(super) const RESPONSES: &str = "inputResponses";
+
+/// `method`, if its requests may carry a state.
+pub(super) fn covered(method: &str) -> Option<&'static str> {
+    METHODS.into_iter().find(|covered| *covered == method)
+}
+
+/// The method of `message`, if its requests may carry a state.
+///
+/// Whatever else is wrong with the message is not asked: a framework may forgive it.
+pub(super) fn covered_method(message: &Value) -> Option<&'static str> {
+    covered(message.get("method")?.as_str()?)
+}
+
+/// The id of a request. MCP allows strings and numbers only.
+pub(super) fn id(message: &Value) -> Option<&Value> {
+    message
+        .get("id")
+        .filter(|id| id.is_string() || id.is_number())
+}
+
+/// The protocol version that `params` name, else the one that is `given`; empty when neither does,
+/// or when what should name one is not a string.
+pub(super) fn version<'a>(params: &'a Value, given: &'a str) -> &'a str {
+    match params.get("_meta") {
+        None | Some(Value::Null) => given,
+        Some(Value::Object(meta)) => match meta.get(VERSION) {
+            None => given,
+            Some(version) => version.as_str().unwrap_or_default(),
+        },
+        Some(_) => "",
+    }
+}
+
+/// The params of `message`, to change them.
+pub(super) fn params_mut(message: &mut Value) -> Option<&mut Map<String, Value>> {
+    message.get_mut("params")?.as_object_mut()
+}
+
+/// The state in a response that asks for input.
+pub(super) fn asked_state(response: &mut Value) -> Option<&mut Value> {
+    let result = response.get_mut("result")?.as_object_mut()?;
+    if result.get("resultType")?.as_str() != Some("input_required") {
+        return None;
+    }
+    result.get_mut(STATE).filter(|state| !state.is_null())
+}
+
+/// Puts an error that says nothing in the place of `response`.
+pub(super) fn turn_into_internal_error(response: &mut Value) {
+    let id = response.get_mut("id").map(Value::take);
+    let error = json!({"code": -32603, "message": "Internal error"});
+    *response = json!({"jsonrpc": "2.0", "id": id, "error": error});
+}
+
+/// Calls `work` with each message of a batch, also where arrays stand in arrays.
+///
+/// Without recursion: how deep they stand is the client's choice.
+pub(super) fn for_each(batch: &mut Value, mut work: impl FnMut(&mut Value)) {
+    let mut waiting = vec![batch];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::Array(items) => waiting.extend(items),
+            message => work(message),
+        }
+    }
+}

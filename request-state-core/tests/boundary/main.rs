@@ -1,0 +1,8 @@
+//! The boundary: what handlers see, what clients see, and what neither does.
+
+mod kit;
+mod laws;
+mod logging;
+mod requests;
+mod responses;
+mod typed;

@@ -1,0 +1,38 @@
+//! Seals `requestState` at the boundary of a server built with rmcp, the official Rust SDK.
+//!
+//! Handlers write and read plain strings. One line, [`SealedService::new`], puts a
+//! [`Boundary`](request_state_core::Boundary) around them, so that clients see only tokens and no
+//! handler sees a state that is not its own. What a boundary opens, refuses and seals is told at
+//! [`Boundary`](request_state_core::Boundary).
+//!
+//! | file | subject |
+//! |---|---|
+//! | `sealed_service.rs` | the wrapper and its settings |
+//! | `handler.rs` | the wrapper as a `ServerHandler` |
+//! | `service.rs` | the wrapper as a `Service`, around one that is not a `ServerHandler` |
+//! | `gate.rs` | opening and sealing in terms of rmcp |
+//! | `params.rs` | where rmcp keeps the state of each request |
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+// What a caller or a client supplies must never panic. Tests may.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::arithmetic_side_effects,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
+
+mod gate;
+mod handler;
+mod params;
+mod sealed_service;
+mod service;
+
+pub use sealed_service::SealedService;
+pub use service::AnyService;

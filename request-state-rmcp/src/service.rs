@@ -1,0 +1,114 @@
+//! The wrapper as a `Service`, around one that is not a `ServerHandler`.
+
+use std::borrow::Cow;
+
+use request_state_core::{RequestStateCodec, Round};
+use rmcp::model::{ClientNotification, ClientRequest, ProtocolVersion, ServerConfig, ServerResult};
+use rmcp::service::{NotificationContext, RequestContext, Service};
+use rmcp::{ErrorData, RoleServer};
+
+use crate::sealed_service::SealedService;
+
+/// Marks an rmcp service that is not a `ServerHandler`, to be wrapped all the same.
+///
+/// rmcp's `StreamableHttpService` takes neither such a service nor its wrapper: it asks for a
+/// `ServerHandler`.
+///
+/// # Example
+///
+/// ```
+/// # use request_state::{DefaultCodec, Keyring, Sealer};
+/// use request_state_rmcp::{AnyService, SealedService};
+/// use rmcp::handler::server::router::Router;
+///
+/// # #[derive(Clone)]
+/// # struct Bank;
+/// # impl rmcp::ServerHandler for Bank {}
+/// # let sealer = Sealer::new("bank", DefaultCodec::new(&Keyring::ephemeral()?))?;
+/// let router = Router::new(Bank);
+/// let server = SealedService::new(AnyService(router), sealer);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AnyService<S>(
+    /// The service.
+    pub S,
+);
+
+impl<S, C> Service<RoleServer> for SealedService<AnyService<S>, C>
+where
+    S: Service<RoleServer>,
+    C: RequestStateCodec + 'static,
+{
+    async fn handle_request(
+        &self,
+        mut request: ClientRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let round = self.open(&mut request, &context)?;
+        let result = self.inner.0.handle_request(request, context).await?;
+        let Some(round) = round else {
+            return Ok(result);
+        };
+        match result {
+            ServerResult::InputRequiredResult(result) => {
+                let sealed = self.gate.seal(&round, result)?;
+                Ok(ServerResult::InputRequiredResult(sealed))
+            }
+            ServerResult::CustomResult(result) => {
+                let sealed = self.gate.seal_custom(&round, result)?;
+                Ok(ServerResult::CustomResult(sealed))
+            }
+            other => Ok(other),
+        }
+    }
+
+    async fn handle_notification(
+        &self,
+        mut notification: ClientNotification,
+        context: NotificationContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if let ClientNotification::CustomNotification(notification) = &mut notification {
+            self.gate.strip(notification);
+        }
+        self.inner
+            .0
+            .handle_notification(notification, context)
+            .await
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        self.inner.0.get_info()
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        self.inner.0.supported_protocol_versions()
+    }
+}
+
+impl<S, C: RequestStateCodec> SealedService<AnyService<S>, C> {
+    /// Opens the state of a request that may carry one.
+    fn open(
+        &self,
+        request: &mut ClientRequest,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Option<Round>, ErrorData> {
+        let method = request.method().to_owned();
+        match request {
+            ClientRequest::CallToolRequest(request) => {
+                self.gate.open(&method, &mut request.params, context)
+            }
+            ClientRequest::GetPromptRequest(request) => {
+                self.gate.open(&method, &mut request.params, context)
+            }
+            ClientRequest::ReadResourceRequest(request) => {
+                self.gate.open(&method, &mut request.params, context)
+            }
+            ClientRequest::CustomRequest(request) if self.gate.boundary.covers(&method) => {
+                self.gate.open(&method, &mut request.params, context)
+            }
+            _ => return Ok(None),
+        }
+        .map(Some)
+    }
+}

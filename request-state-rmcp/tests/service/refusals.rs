@@ -1,0 +1,242 @@
+//! Everybody else: one error, to the letter, and nothing reaches a handler.
+
+use std::time::{Duration, SystemTime};
+
+use request_state::{Binding, DecodeError, EncodeError, Request, RequestStateCodec, Sealer};
+use request_state_rmcp::SealedService;
+use rmcp::model::ProtocolVersion;
+use serde_json::{Value, json};
+
+use crate::kit::*;
+
+/// A state of the wizard's, sealed from the JSON of the request: what is bound is the JSON, not
+/// what rmcp makes of it.
+fn sealed_earlier(message: &Value, version: &str, plain: &str, age: Duration) -> String {
+    let binding = Binding::new(Request {
+        version,
+        method: message["method"].as_str().unwrap(),
+        params: &message["params"],
+        principal: ALICE,
+    });
+    let then = SystemTime::now() - age;
+    sealer().seal_at(plain, &binding.unwrap(), then).unwrap()
+}
+
+#[tokio::test]
+async fn a_token_is_of_use_to_nobody_else_and_for_nothing_else() {
+    for method in METHODS {
+        let first = request(method);
+        let (server, wizard) = sealed(ALICE);
+        let mut alice = Raw::connect(server, MODERN);
+        let token = alice.token(&first).await;
+        wizard.seen();
+        let good = retry(&first, token.clone());
+
+        for user in [BOB, None, Some("")] {
+            let (server, other) = sealed(user);
+            let mut raw = Raw::connect(server, MODERN);
+            assert_eq!(raw.ask(&good).await, refusal(), "{user:?}");
+            assert_eq!(other.seen(), [] as [Value; 0]);
+        }
+
+        let mut other_params = good.clone();
+        match method {
+            "resources/read" => other_params["params"]["uri"] = json!("bank://other"),
+            "prompts/get" => other_params["params"]["arguments"]["amount"] = json!("11"),
+            _ => other_params["params"]["arguments"]["amount"] = json!(11),
+        }
+        let mut bad = vec![other_params];
+        for at in [0, 8, token.len() / 2, token.len() - 1] {
+            let mut bytes = token.clone().into_bytes();
+            bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+            bad.push(retry(&first, String::from_utf8(bytes).unwrap()));
+        }
+        for state in [
+            "",
+            "junk",
+            "PLAIN-STATE 2",
+            &token[1..],
+            &format!("{token}="),
+        ] {
+            bad.push(retry(&first, state));
+        }
+        for message in bad {
+            assert_eq!(alice.ask(&message).await, refusal(), "{message}");
+        }
+        assert_eq!(wizard.seen(), [] as [Value; 0], "no handler saw any of it");
+        alice.token(&good).await;
+        assert_eq!(wizard.seen(), ["PLAIN-STATE 1"]);
+    }
+}
+
+#[tokio::test]
+async fn one_method_does_not_open_what_another_sealed() {
+    let (server, _) = sealed(ALICE);
+    let mut raw = Raw::connect(server, MODERN);
+    let mut call = request("tools/call");
+    call["params"]["arguments"] = json!({"amount": "10"});
+    let token = raw.token(&call).await;
+    assert_eq!(
+        raw.ask(&retry(&request("prompts/get"), token)).await,
+        refusal()
+    );
+}
+
+#[tokio::test]
+async fn an_expired_state_is_refused_or_starts_over() {
+    for method in METHODS {
+        let first = request(method);
+        let age = Duration::from_secs(301);
+        let late = sealed_earlier(&first, "2026-07-28", "PLAIN-STATE 2", age);
+        let fresh = sealed_earlier(&first, "2026-07-28", "PLAIN-STATE 2", Duration::ZERO);
+        for restart in [false, true] {
+            let (server, wizard) = sealed(ALICE);
+            let mut raw = Raw::connect(server.restart_expired(restart), MODERN);
+            let answer = raw.ask(&retry(&first, late.clone())).await;
+            if restart {
+                assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
+                // As in a first round. With the answers, the wizard would have gone on.
+                assert_eq!(wizard.seen(), [Value::Null]);
+            } else {
+                assert_eq!(answer, refusal());
+                assert_eq!(wizard.seen(), [] as [Value; 0]);
+            }
+            let answer = raw.ask(&retry(&first, fresh.clone())).await;
+            assert!(answer["result"].is_object(), "{answer}");
+            assert_eq!(wizard.seen(), ["PLAIN-STATE 2"]);
+        }
+    }
+}
+
+/// The handler answers as in a first round also when it looks at the answers first.
+#[tokio::test]
+async fn starting_over_forgets_the_answers() {
+    use rmcp::model::*;
+    use rmcp::service::{RequestContext, RoleServer};
+    struct Answers;
+    impl rmcp::ServerHandler for Answers {
+        async fn call_tool(
+            &self,
+            request: CallToolRequestParams,
+            _: RequestContext<RoleServer>,
+        ) -> Result<CallToolResponse, rmcp::ErrorData> {
+            let answered = request.input_responses.is_some();
+            Ok(CallToolResult::success(vec![ContentBlock::text(answered.to_string())]).into())
+        }
+    }
+    let first = request("tools/call");
+    let late = sealed_earlier(&first, "2026-07-28", "x", Duration::from_secs(301));
+    let server = SealedService::new(Answers, sealer()).restart_expired(true);
+    let mut raw = Raw::connect(server.principal(|_| ALICE.map(Into::into)), MODERN);
+    let answer = raw.ask(&retry(&first, late)).await;
+    assert_eq!(answer["result"]["content"][0]["text"], "false", "{answer}");
+}
+
+#[tokio::test]
+async fn without_a_principal_the_request_is_bound_and_nobody_else() {
+    let first = request("tools/call");
+    let server = || SealedService::new(Wizard::default(), sealer());
+    let token = Raw::connect(server(), MODERN).token(&first).await;
+    // Anybody's, for this request.
+    let mut another = Raw::connect(server(), MODERN);
+    let answer = another.ask(&retry(&first, token.clone())).await;
+    assert_eq!(answer["result"]["resultType"], "input_required");
+    // Nobody's who has a name.
+    let (alices, _) = sealed(ALICE);
+    let answer = Raw::connect(alices, MODERN)
+        .ask(&retry(&first, token))
+        .await;
+    assert_eq!(answer, refusal());
+}
+
+#[tokio::test]
+async fn an_older_version_opens_its_own_and_nothing_else() {
+    let first = request("tools/call");
+    let old = sealed_earlier(&first, "2025-11-25", "PLAIN-STATE 2", Duration::ZERO);
+    let new = sealed_earlier(&first, "2026-07-28", "PLAIN-STATE 2", Duration::ZERO);
+    for (version, state, opens) in [
+        (Some(ProtocolVersion::V_2025_11_25), old.as_str(), true),
+        (Some(ProtocolVersion::V_2025_11_25), &new, false),
+        (Some(ProtocolVersion::V_2025_11_25), "junk", false),
+        (Some(ProtocolVersion::V_2026_07_28), &new, true),
+        (Some(ProtocolVersion::V_2026_07_28), &old, false),
+        // A session that has agreed on no version.
+        (None, &new, false),
+        (None, &old, false),
+    ] {
+        let (server, wizard) = sealed(ALICE);
+        let mut raw = Raw::connect(server, version.clone());
+        let answer = raw.ask(&retry(&first, state)).await;
+        if opens {
+            assert_eq!(
+                answer["result"]["content"][0]["text"], "done",
+                "{version:?} {answer}"
+            );
+            assert_eq!(wizard.seen(), ["PLAIN-STATE 2"]);
+        } else {
+            assert_eq!(answer, refusal(), "{version:?}");
+            assert_eq!(wizard.seen(), [] as [Value; 0]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_version_that_is_no_string_is_none() {
+    let first = request("tools/call");
+    let state = sealed_earlier(&first, "2026-07-28", "PLAIN-STATE 2", Duration::ZERO);
+    let (server, wizard) = sealed(ALICE);
+    let mut raw = Raw::connect(server, MODERN);
+    for version in [json!(20260728), json!(null), json!(["2026-07-28"])] {
+        let mut message = retry(&first, state.clone());
+        message["params"]["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": version});
+        assert_eq!(raw.ask(&message).await, refusal());
+    }
+    assert_eq!(wizard.seen(), [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn a_state_that_cannot_be_sealed_is_an_error_without_detail() {
+    let (server, _) = sealed(ALICE);
+    let mut raw = Raw::connect(server, MODERN);
+    let mut too_long = request("tools/call");
+    too_long["params"]["name"] = json!("too_long");
+    assert_eq!(raw.ask(&too_long).await, internal_error());
+
+    // No principal is a choice, an empty one a mistake.
+    let (server, _) = sealed(Some(""));
+    for method in METHODS {
+        let mut raw = Raw::connect(server.clone(), MODERN);
+        assert_eq!(raw.ask(&request(method)).await, internal_error());
+    }
+}
+
+#[tokio::test]
+async fn a_codec_that_fails_refuses_and_says_nothing() {
+    struct Down;
+    impl RequestStateCodec for Down {
+        fn encode(&self, _: &[u8], _: &[u8]) -> Result<String, EncodeError> {
+            Err(EncodeError::Unavailable("hunter2".into()))
+        }
+        fn decode(&self, _: &str, _: &[u8]) -> Result<Vec<u8>, DecodeError> {
+            Err(DecodeError::Unavailable("hunter2".into()))
+        }
+    }
+    for method in METHODS {
+        let server = SealedService::new(Wizard::default(), Sealer::new("bank", Down).unwrap());
+        let mut raw = Raw::connect(server, MODERN);
+        assert_eq!(raw.ask(&request(method)).await, internal_error());
+        assert_eq!(raw.ask(&retry(&request(method), "k.AAAA")).await, refusal());
+    }
+}
+
+#[test]
+fn the_wrapper_can_be_shared_and_prints_nothing_secret() {
+    fn shown<T: Clone + std::fmt::Debug + Send + Sync + 'static>(value: T) -> String {
+        format!("{value:?}")
+    }
+    let shown = shown(sealed(ALICE).0);
+    assert!(
+        shown.contains("bank") && !shown.contains("alice"),
+        "{shown}"
+    );
+}

@@ -1,0 +1,148 @@
+//! Ways around the typed requests of rmcp: what it takes for something else reaches other handlers.
+
+use serde_json::{Value, json};
+
+use crate::kit::*;
+
+#[tokio::test]
+async fn a_state_that_is_no_string_is_refused() {
+    for method in METHODS {
+        let (server, wizard) = sealed(ALICE);
+        let mut raw = Raw::connect(server.restart_expired(true), MODERN);
+        for state in [
+            json!(5),
+            json!(true),
+            json!(["x"]),
+            json!({"step": 2}),
+            json!(1.5),
+        ] {
+            let message = retry(&request(method), state);
+            assert_eq!(raw.ask(&message).await, refusal(), "{message}");
+        }
+        assert_eq!(wizard.seen(), [] as [Value; 0]);
+    }
+}
+
+/// Params that are not what rmcp expects make a custom request, whose handler is another one.
+#[tokio::test]
+async fn a_custom_request_of_the_three_methods_is_opened_or_refused() {
+    for method in METHODS {
+        let (server, wizard) = sealed(ALICE);
+        let mut raw = Raw::connect(server, MODERN);
+        let mut odd = request(method);
+        odd["params"]["inputResponses"] = json!({"confirm": {}});
+        odd["params"]["name"] = json!(["transfer"]);
+        odd["params"]["uri"] = json!(["transfer"]);
+        let token = raw.token(&odd).await;
+        assert_eq!(wizard.seen().len(), 1, "it is a custom request");
+
+        let with = |state: &Value| {
+            let mut message = odd.clone();
+            message["params"]["requestState"] = state.clone();
+            message
+        };
+        for state in [json!("junk"), json!(""), json!(PLAIN), json!(5), json!({})] {
+            assert_eq!(raw.ask(&with(&state)).await, refusal(), "{state}");
+        }
+        let mut other = with(&json!(token));
+        other["params"]["name"] = json!(["other"]);
+        assert_eq!(raw.ask(&other).await, refusal());
+        assert_eq!(wizard.seen(), [] as [Value; 0]);
+
+        let answer = raw.ask(&with(&json!(token))).await;
+        assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
+        let seen = wizard.seen();
+        assert_eq!(seen[0]["custom"]["requestState"], PLAIN);
+
+        raw.ask(&with(&Value::Null)).await;
+        assert!(
+            !wizard.seen()[0]["custom"]
+                .as_object()
+                .unwrap()
+                .contains_key("requestState")
+        );
+    }
+}
+
+#[tokio::test]
+async fn other_custom_requests_are_left_alone() {
+    let (server, wizard) = sealed(ALICE);
+    let mut raw = Raw::connect(server, MODERN);
+    for method in ["tools/call ", "Tools/Call", "acme/call"] {
+        let mut message = request("tools/call");
+        message["method"] = json!(method);
+        for state in [json!("theirs"), json!(5), json!(null)] {
+            message["params"]["requestState"] = state;
+            let answer = raw.ask(&message).await;
+            assert_eq!(answer["result"]["requestState"], PLAIN, "{answer}");
+            assert_eq!(wizard.seen(), [json!({"custom": message["params"]})]);
+        }
+    }
+}
+
+/// To rmcp, a request without an id is a notification.
+#[tokio::test]
+async fn a_notification_of_the_three_methods_loses_its_state() {
+    for method in METHODS {
+        let (server, wizard) = sealed(ALICE);
+        let mut raw = Raw::connect(server, MODERN);
+        let token = raw.token(&request(method)).await;
+        wizard.seen();
+        for state in [json!(token), json!("junk"), json!(5), json!(null)] {
+            let mut message = retry(&request(method), state.clone());
+            message.as_object_mut().unwrap().remove("id");
+            raw.send(&message.to_string()).await;
+            let mut expected = message["params"].clone();
+            expected.as_object_mut().unwrap().remove("requestState");
+            assert_eq!(wizard.next().await, [json!({"notification": expected})]);
+        }
+        // Another method's is none of our business.
+        let theirs = json!({"requestState": "theirs"});
+        let message = json!({"jsonrpc": "2.0", "method": "acme/note", "params": theirs});
+        raw.send(&message.to_string()).await;
+        assert_eq!(wizard.next().await, [json!({"notification": theirs})]);
+    }
+}
+
+/// rmcp knows no batches and no null for an id. Should it learn them, this fails, and the wrapper has
+/// to be looked at.
+#[tokio::test]
+async fn what_rmcp_does_not_know_reaches_no_handler() {
+    let again = retry(&request("tools/call"), "junk");
+    let mut null_id = again.clone();
+    null_id["id"] = Value::Null;
+    let mut odd_id = again.clone();
+    odd_id["id"] = json!({"x": 1});
+    for message in [json!([again, request("tools/call")]), null_id, odd_id] {
+        let (server, wizard) = sealed(ALICE);
+        let mut raw = Raw::connect(server, MODERN);
+        raw.send(&message.to_string()).await;
+        // Whatever rmcp says to it, the next request is answered after that.
+        let mut answer = raw.ask(&request("tools/call")).await;
+        while answer["id"] != 1 {
+            answer = raw.receive().await;
+        }
+        assert_eq!(wizard.seen(), [Value::Null]);
+    }
+}
+
+/// The last one wins in a `Value`, but a typed request must not have two.
+#[tokio::test]
+async fn two_states_are_refused() {
+    for method in METHODS {
+        let (server, wizard) = sealed(ALICE);
+        let mut raw = Raw::connect(server, MODERN);
+        let token = raw.token(&request(method)).await;
+        wizard.seen();
+        for (one, other) in [("junk", "junk"), (&*token, "junk"), (PLAIN, PLAIN)] {
+            let params = request(method)["params"].to_string();
+            let params = params.strip_suffix('}').unwrap();
+            raw.send(&format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params},"requestState":"{one}","requestState":"{other}"}}}}"#
+            ))
+            .await;
+            assert_eq!(raw.receive().await, refusal());
+        }
+        assert_eq!(wizard.seen(), [] as [Value; 0]);
+    }
+}
