@@ -34,7 +34,9 @@ impl Server {
             .spawn()?;
         let output = process.stdout.take().ok_or("no output of the server")?;
         let mut url = String::new();
-        timeout(START_LIMIT, BufReader::new(output).read_line(&mut url)).await??;
+        timeout(START_LIMIT, BufReader::new(output).read_line(&mut url))
+            .await
+            .map_err(|_| format!("the server {argument} did not say its address"))??;
         if url.is_empty() {
             let log = std::fs::read_to_string(log)?;
             return Err(format!("the server {argument} did not start: {log}").into());

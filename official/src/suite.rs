@@ -89,7 +89,9 @@ impl Suite {
             .args(["--scenario", &format!("{PREFIX}{scenario}")])
             .arg("--output-dir")
             .arg(directory);
-        let output = timeout(SCENARIO_LIMIT, command.output()).await??;
+        let output = timeout(SCENARIO_LIMIT, command.output())
+            .await
+            .map_err(|_| format!("{scenario} at {url} did not end"))??;
         let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
         text += &String::from_utf8_lossy(&output.stderr);
         std::fs::create_dir_all(directory)?;
