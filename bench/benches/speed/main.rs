@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use request_state_bench::table::Table;
 
+mod boundary;
 mod digest;
 mod growth;
 mod refusal;
@@ -15,5 +16,6 @@ fn main() -> ExitCode {
     seal_open::run(&mut table);
     growth::run(&mut table);
     refusal::run(&mut table);
+    boundary::run(&mut table);
     table.finish()
 }
