@@ -1,0 +1,109 @@
+//! An MCP server with the fixtures of the official suite, sealed by one of the backends.
+//!
+//! `official-server BACKEND` takes its keys from the variable `REQUEST_STATE_KEYS`, so that several
+//! processes share one keyring; `official-server --unsealed` is the same server without protection.
+//! It prints its address on one line and serves until it is killed.
+#![forbid(unsafe_code)]
+
+mod fixtures;
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use fixtures::Fixtures;
+use request_state::{AesGcmCodec, HmacCodec, Keyring, RequestStateCodec, RingCodec, Sealer};
+use request_state_rmcp::SealedService;
+use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tracing_subscriber::filter::LevelFilter;
+
+const USAGE: &str = "usage: official-server [--port N] (--unsealed | BACKEND)
+BACKEND is aes-gcm, ring, chacha20-poly1305 or hmac";
+
+struct Args {
+    /// 0 is any that is free.
+    port: u16,
+    /// None: unsealed.
+    backend: Option<String>,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("official-server: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let args = parse(std::env::args_os().skip(1))?;
+    tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::WARN)
+        .with_writer(std::io::stderr)
+        .init();
+    let listener = TcpListener::bind(("127.0.0.1", args.port)).await?;
+    match args.backend {
+        None => serve(listener, || Fixtures).await,
+        Some(backend) => {
+            let sealer = Sealer::new("official", codec(&backend)?)?;
+            serve(listener, move || {
+                SealedService::new(Fixtures, sealer.clone())
+            })
+            .await
+        }
+    }
+}
+
+fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, lexopt::Error> {
+    use lexopt::prelude::*;
+    let mut parser = lexopt::Parser::from_args(args);
+    let mut port = 0;
+    let mut backend = None;
+    let mut unsealed = false;
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("port") => port = parser.value()?.parse()?,
+            Long("unsealed") => unsealed = true,
+            Value(name) if backend.is_none() => backend = Some(name.string()?),
+            _ => return Err(USAGE.into()),
+        }
+    }
+    // One of the two: never unsealed by an oversight.
+    if unsealed == backend.is_some() {
+        return Err(USAGE.into());
+    }
+    Ok(Args { port, backend })
+}
+
+fn codec(backend: &str) -> Result<Arc<dyn RequestStateCodec>, Box<dyn Error>> {
+    let keys = Keyring::from_env("REQUEST_STATE_KEYS")?;
+    Ok(match backend {
+        "aes-gcm" => Arc::new(AesGcmCodec::new(&keys)),
+        "ring" => Arc::new(RingCodec::new(&keys)),
+        "chacha20-poly1305" => Arc::new(RingCodec::chacha20_poly1305(&keys)),
+        "hmac" => Arc::new(HmacCodec::new(&keys)),
+        _ => return Err(USAGE.into()),
+    })
+}
+
+/// Serves without sessions: whatever a round must know of the one before is in its state.
+async fn serve<S: ServerHandler>(
+    listener: TcpListener,
+    handler: impl Fn() -> S + Send + Sync + 'static,
+) -> Result<(), Box<dyn Error>> {
+    let mut config = StreamableHttpServerConfig::default();
+    config.legacy_session_mode = false;
+    config.json_response = true;
+    let sessions = Arc::new(NeverSessionManager::default());
+    let service = StreamableHttpService::new(move || Ok(handler()), sessions, config);
+    println!("http://{}/mcp", listener.local_addr()?);
+    axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await?;
+    Ok(())
+}

@@ -1,0 +1,167 @@
+//! Runs the official suite against servers that request-state seals, under each backend, alone and
+//! behind a proxy that sends each request to the other of two processes; and against one that is
+//! not sealed, which must fail it.
+//!
+//! `official NODE SUITE OUTPUT`: a Node.js of version 22 or later, the suite's `index.js`, and a
+//! directory for what the suite writes, which is emptied first. `scripts/official` brings all three.
+#![forbid(unsafe_code)]
+
+mod proxy;
+mod report;
+mod server;
+mod suite;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use proxy::Proxy;
+use report::{Column, Traffic};
+use server::Server;
+use suite::{PREFIX, SCENARIOS, Suite, TAMPERED};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+const USAGE: &str = "usage: official NODE SUITE OUTPUT; see scripts/official";
+
+/// How many scenarios run at once. Each is a process of Node.js.
+const AT_ONCE: usize = 2;
+
+/// The servers of one run of all scenarios.
+#[derive(Clone, Copy)]
+struct Setting {
+    /// The argument of `official-server`.
+    server: &'static str,
+    /// Two processes behind a proxy, or one.
+    proxied: bool,
+}
+
+const UNSEALED: &str = "--unsealed";
+
+const SETTINGS: [Setting; 9] = [
+    Setting::new("aes-gcm", false),
+    Setting::new("aes-gcm", true),
+    Setting::new("ring", false),
+    Setting::new("ring", true),
+    Setting::new("chacha20-poly1305", false),
+    Setting::new("chacha20-poly1305", true),
+    Setting::new("hmac", false),
+    Setting::new("hmac", true),
+    // The control: shows that it is the seal which stops a changed state, not the handler.
+    Setting::new(UNSEALED, false),
+];
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run_or_signal().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("official: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whatever ends this, the servers end with it: dropping them kills them.
+async fn run_or_signal() -> Result<(), Failure> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        result = run() => result,
+        _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
+        _ = terminate.recv() => Err("terminated".into()),
+    }
+}
+
+async fn run() -> Result<(), Failure> {
+    let mut args = std::env::args_os().skip(1).map(PathBuf::from);
+    let (Some(node), Some(index), Some(output), None) =
+        (args.next(), args.next(), args.next(), args.next())
+    else {
+        return Err(USAGE.into());
+    };
+    let suite = Arc::new(Suite { node, index });
+    suite.expect_scenarios().await?;
+    // What an earlier run left is not to be mistaken for what this one found.
+    if output.exists() {
+        std::fs::remove_dir_all(&output)?;
+    }
+
+    let slots = Arc::new(Semaphore::new(AT_ONCE));
+    let running = SETTINGS.map(|setting| {
+        let (suite, slots, output) = (Arc::clone(&suite), Arc::clone(&slots), output.clone());
+        tokio::spawn(async move {
+            let _slot = slots.acquire().await?;
+            setting.run(&suite, &output).await
+        })
+    });
+    let mut columns = Vec::new();
+    for column in running {
+        columns.push(column.await??);
+    }
+
+    print!("{}", report::table(&columns));
+    let wrong: Vec<String> = columns.iter().flat_map(Column::wrong).collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(wrong.join("\n").into())
+}
+
+impl Setting {
+    const fn new(server: &'static str, proxied: bool) -> Self {
+        Self { server, proxied }
+    }
+
+    fn backend(self) -> &'static str {
+        self.server.trim_start_matches('-')
+    }
+
+    fn how(self) -> &'static str {
+        if self.proxied { "proxied" } else { "single" }
+    }
+
+    fn name(self) -> String {
+        format!("{}-{}", self.backend(), self.how())
+    }
+
+    /// Runs every scenario, one after the other.
+    async fn run(self, suite: &Suite, output: &Path) -> Result<Column, Failure> {
+        let directory = output.join(self.name());
+        std::fs::create_dir_all(&directory)?;
+        let first = Server::start(self.server, &directory.join("server-1.log")).await?;
+        if !self.proxied {
+            let cells = self.scenarios(suite, &first.url, &directory).await?;
+            return Ok(Column::new(self, cells, None));
+        }
+        let second = Server::start(self.server, &directory.join("server-2.log")).await?;
+        let proxy = Proxy::start(vec![first.url.parse()?, second.url.parse()?]).await?;
+        let cells = self.scenarios(suite, &proxy.url, &directory).await?;
+        Ok(Column::new(self, cells, Some(Traffic::of(&proxy.counts()))))
+    }
+
+    /// For each scenario the number of checks, or what is wrong.
+    async fn scenarios(
+        self,
+        suite: &Suite,
+        url: &str,
+        directory: &Path,
+    ) -> Result<Vec<Result<usize, String>>, Failure> {
+        let mut cells = Vec::new();
+        for scenario in SCENARIOS {
+            let run = suite.run(scenario, url, &directory.join(scenario)).await?;
+            let cell = if self.server == UNSEALED && scenario == TAMPERED {
+                run.fell()
+            } else {
+                run.passed(scenario)
+            };
+            if cell.is_err() {
+                println!("== {}, {PREFIX}{scenario}\n{}", self.name(), run.output);
+            }
+            cells.push(cell);
+        }
+        Ok(cells)
+    }
+}

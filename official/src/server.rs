@@ -1,0 +1,49 @@
+//! A server in a process of its own.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use crate::Failure;
+
+const START_LIMIT: Duration = Duration::from_secs(20);
+
+/// A running server. It is killed when this is dropped.
+pub struct Server {
+    /// The address of its endpoint.
+    pub url: String,
+    _process: Child,
+}
+
+impl Server {
+    /// Starts `official-server` with `argument`; its log goes to the file `log`.
+    pub async fn start(argument: &str, log: &Path) -> Result<Self, Failure> {
+        // Cargo puts both programs of this package into one directory.
+        let program = std::env::current_exe()?.with_file_name("official-server");
+        let mut process = Command::new(program)
+            .arg(argument)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(File::create(log)?)
+            .kill_on_drop(true)
+            .spawn()?;
+        let output = process.stdout.take().ok_or("no output of the server")?;
+        let mut url = String::new();
+        timeout(START_LIMIT, BufReader::new(output).read_line(&mut url))
+            .await
+            .map_err(|_| format!("the server {argument} did not say its address"))??;
+        if url.is_empty() {
+            let log = std::fs::read_to_string(log)?;
+            return Err(format!("the server {argument} did not start: {log}").into());
+        }
+        Ok(Self {
+            url: url.trim_end().to_owned(),
+            _process: process,
+        })
+    }
+}

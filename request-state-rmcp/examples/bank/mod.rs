@@ -1,0 +1,203 @@
+//! What both examples share: the transfer wizard of the tour as a tool of rmcp, and a client that
+//! answers its questions.
+//!
+//! The tool knows nothing of tokens, keys or expiry. It writes its state as a plain string, and reads
+//! the string that it wrote.
+
+use rmcp::handler::server::tool::{InputResponses, RequestState};
+use rmcp::handler::server::wrapper::Parameters;
+use rmcp::model::*;
+use rmcp::service::{RequestContext, RoleClient, RunningService};
+use rmcp::{
+    ClientHandler, ErrorData, ServerHandler, ServiceError, tool, tool_handler, tool_router,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What the user's device shows. A real server asks whatever issued the code.
+const CODE: &str = "491773";
+
+/// All that the tool remembers between two rounds: which question is open, and the earlier answers.
+/// The arguments come with every round, and a state opens only beside those for which it was sealed.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "asked", rename_all = "snake_case")]
+enum Wizard {
+    Bank,
+    Confirm { bank: String },
+    Code { bank: String },
+}
+
+#[derive(Deserialize, rmcp::schemars::JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+struct Transfer {
+    to: String,
+    amount: u64,
+}
+
+#[derive(Clone)]
+pub struct Bank;
+
+#[tool_router]
+impl Bank {
+    #[tool(description = "Sends money, after three questions")]
+    async fn transfer(
+        &self,
+        Parameters(Transfer { to, amount }): Parameters<Transfer>,
+        RequestState(state): RequestState,
+        InputResponses(responses): InputResponses,
+    ) -> Result<CallToolResponse, ErrorData> {
+        eprintln!(
+            "   the tool sees the state {}",
+            state.as_deref().unwrap_or("none")
+        );
+        let Some(state) = state else {
+            return ask(&Wizard::Bank, &to, amount);
+        };
+        let asked: Wizard = serde_json::from_str(&state).map_err(internal)?;
+        let answer = |name: &str| {
+            let response = responses.as_ref().and_then(|responses| responses.get(name));
+            response.map_or(Value::Null, |response| response["content"][name].clone())
+        };
+        let next = match asked {
+            Wizard::Bank => match answer("bank") {
+                Value::String(bank) => Wizard::Confirm { bank },
+                _ => Wizard::Bank,
+            },
+            Wizard::Confirm { bank } if answer("confirm") == true => Wizard::Code { bank },
+            Wizard::Code { bank } if answer("code") == CODE => {
+                return Ok(complete(format!("Sent {amount} EUR to {to} at {bank}.")));
+            }
+            _ => return Ok(complete("Nothing was sent.".into())),
+        };
+        ask(&next, &to, amount)
+    }
+}
+
+#[tool_handler]
+impl ServerHandler for Bank {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    }
+}
+
+/// Asks the open question of `state`.
+fn ask(state: &Wizard, to: &str, amount: u64) -> Result<CallToolResponse, ErrorData> {
+    let (name, kind, text) = match state {
+        Wizard::Bank => ("bank", "string", format!("Which bank is {to} with?")),
+        Wizard::Confirm { bank } => {
+            let text = format!("Send {amount} EUR to {to} at {bank}?");
+            ("confirm", "boolean", text)
+        }
+        Wizard::Code { .. } => ("code", "string", "Which code is on your device?".into()),
+    };
+    let schema = json!({
+        "type": "object", "properties": {name: {"type": kind}}, "required": [name],
+    });
+    let form = ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: text,
+        requested_schema: serde_json::from_value(schema).map_err(internal)?,
+    };
+    let question = InputRequest::Elicitation(ElicitRequest::new(form));
+    let questions = InputRequests::from([(name.to_owned(), question)]);
+    let plain = serde_json::to_string(state).map_err(internal)?;
+    Ok(InputRequiredResult::new(Some(questions), Some(plain)).into())
+}
+
+fn complete(text: String) -> CallToolResponse {
+    CallToolResult::success(vec![ContentBlock::text(text)]).into()
+}
+
+fn internal(_: serde_json::Error) -> ErrorData {
+    ErrorData::internal_error("Internal error", None)
+}
+
+/// A client whose user answers every question of the bank's.
+#[derive(Clone)]
+pub struct User;
+
+pub type Client = RunningService<RoleClient, User>;
+
+impl ClientHandler for User {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(
+            ClientCapabilities::builder().enable_elicitation().build(),
+            Implementation::new("example", "1.0.0"),
+        )
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let asked = serde_json::to_value(&request).map_err(internal)?;
+        println!(
+            "   the user is asked: {}",
+            asked["message"].as_str().unwrap_or_default()
+        );
+        let answers = json!({"bank": "Harbor Bank", "confirm": true, "code": CODE});
+        Ok(ElicitResult::new(ElicitationAction::Accept).with_content(answers))
+    }
+}
+
+/// The call of every example: 10 EUR to Bob.
+pub fn transfer(amount: u64) -> CallToolRequestParams {
+    let mut arguments = JsonObject::new();
+    arguments.insert("to".into(), "Bob".into());
+    arguments.insert("amount".into(), amount.into());
+    CallToolRequestParams::new("transfer").with_arguments(arguments)
+}
+
+/// The token in the answer to the first round of `call`.
+pub async fn first_token(client: &Client, call: CallToolRequestParams) -> Result<String, String> {
+    match client.call_tool_once(call).await {
+        Ok(CallToolResponse::InputRequired(InputRequiredResult {
+            request_state: Some(token),
+            ..
+        })) => {
+            println!("   the client sees the requestState {token}");
+            Ok(token)
+        }
+        other => Err(format!("no requestState in {other:?}")),
+    }
+}
+
+/// The last word of a conversation, through all of its rounds.
+pub async fn last_word(client: &Client, call: CallToolRequestParams) -> Result<String, String> {
+    let result = client.call_tool(call).await;
+    let result = result.map_err(|error| error.to_string())?;
+    let text = result.content.first().and_then(|content| content.as_text());
+    Ok(text.map(|text| text.text.clone()).unwrap_or_default())
+}
+
+/// Sends `call` with `token` and an answer, and expects the one error that every bad state gets.
+pub async fn is_refused(
+    client: &Client,
+    mut call: CallToolRequestParams,
+    token: String,
+) -> Result<(), String> {
+    call.request_state = Some(token);
+    let answer = json!({"action": "accept", "content": {"bank": "Harbor Bank"}});
+    call.input_responses = Some([("bank".to_owned(), answer)].into());
+    match client.call_tool_once(call).await {
+        Err(ServiceError::McpError(error))
+            if error.code == ErrorCode::INVALID_PARAMS
+                && error.message == "Invalid or expired requestState"
+                && error.data == Some(json!({"reason": "invalid_request_state"})) =>
+        {
+            println!("   refused: {} {}", error.code.0, error.message);
+            Ok(())
+        }
+        other => Err(format!("not refused: {other:?}")),
+    }
+}
+
+/// Fails the example unless `found` is what it says it shows.
+pub fn expect(found: &str, expected: &str) -> Result<(), String> {
+    println!("   {found}");
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!("expected {expected:?}, found {found:?}"))
+}
