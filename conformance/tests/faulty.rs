@@ -9,9 +9,12 @@ mod faulty {
     pub mod claims;
     pub mod comparing;
     pub mod fault;
+    pub mod headers;
     pub mod joining;
     pub mod junk;
     pub mod keys;
+    pub mod large;
+    pub mod leaks;
     pub mod memory;
     pub mod nonces;
     pub mod payloads;
@@ -49,6 +52,9 @@ fn every_fault_is_found() {
         junk::faults(),
         memory::faults(),
         claims::faults(),
+        headers::faults(),
+        large::faults(),
+        leaks::faults(),
     ]
     .concat();
     let queue = Mutex::new(faults.iter());
