@@ -1,7 +1,7 @@
 //! What `check` answers, and what it bears.
-#![allow(missing_docs)]
+#![allow(missing_docs, reason = "a test has no users")]
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "faulty.rs uses the rest")]
 mod faulty {
     pub mod base;
 }
