@@ -58,6 +58,9 @@ pub(crate) fn what_is_no_token_is_malformed(kit: &Kit<'_>) -> Verdict {
         let inside = edits::splice(&token, last, last + 1, foreign.encode_utf8(&mut [0; 4]));
         answers(&codec, &inside, CONTEXT, &about, is_malformed)?;
         answers(&codec, &inside, b"another", &about, is_malformed)?;
+        // In the kid, where there is one: such a kid is none that is unknown.
+        let in_front = edits::splice(&token, 0, 1, foreign.encode_utf8(&mut [0; 4]));
+        answers(&codec, &in_front, CONTEXT, &about, is_malformed)?;
         let alone = foreign.to_string().repeat(40);
         answers(&codec, &alone, CONTEXT, &about, is_malformed)?;
     }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::kit::{Genuine, Kit, must_refuse};
+use crate::kit::{Codec, Genuine, Kit, must_refuse};
 use crate::random::Random;
-use crate::stop::Verdict;
+use crate::stop::{Stop, Verdict};
 use crate::token::Token;
 
 const CONTEXT: &[u8] = b"context";
@@ -87,55 +87,72 @@ pub(crate) fn headers_say_nothing(kit: &Kit<'_>) -> Verdict {
 pub(crate) fn chunks(kit: &Kit<'_>) -> Verdict {
     /// The bytes that a chunk has more than its payload: a tag of 16 or 32, a nonce of 0, 12, 16 or 24.
     const MORE: [usize; 6] = [16, 28, 32, 40, 44, 48];
+    /// What is in front of the first chunk, where chunks are large and every try costs: the lengths that
+    /// nonces, salts and headers have.
+    const IN_FRONT: [usize; 16] = [0, 1, 4, 7, 8, 12, 13, 16, 19, 20, 24, 28, 32, 40, 48, 64];
     let codec = kit.codec()?;
     let powers = (4..=14).map(|power| 1usize << power);
-    for size in powers.chain([10, 100, 1_000, 1_024 * 10, 10_000]) {
+    let sizes: Vec<usize> = powers.chain([10, 100, 1_000, 10_000, 10_240]).collect();
+    let sealed = sizes.iter().map(|size| {
         // Two chunks and the start of a third.
-        let length = 2 * size + 5;
-        let one = Genuine::new(&codec, &Random::new(140).bytes(length), CONTEXT)?;
-        let other = Genuine::new(&codec, &Random::new(141).bytes(length), CONTEXT)?;
-        let (token, other) = (one.pieces(), other.pieces());
-        for part in token.encoded_indices() {
-            let bytes = token.parts.get(part).map_or(&[][..], |part| &part.bytes);
-            let others = other.parts.get(part).map_or(&[][..], |part| &part.bytes);
-            let starts = MORE
-                .into_iter()
-                .flat_map(|more| (0..=64).map(move |start| (start, size + more)));
-            // What is in front of the first chunk, and how long a chunk is.
-            for (start, chunk) in kit.paced(starts.collect()) {
-                let cut = |bytes: &'_ [u8]| -> Option<[Vec<u8>; 4]> {
-                    let (head, rest) = bytes.split_at_checked(start)?;
-                    let (first, rest) = rest.split_at_checked(chunk)?;
-                    let (second, third) = rest.split_at_checked(chunk)?;
-                    Some([head, first, second, third].map(<[u8]>::to_vec))
-                };
-                let Some(([head, a, b, c], [_, _, theirs, _])) = cut(bytes).zip(cut(others)) else {
-                    continue;
-                };
-                for (about, arranged) in [
-                    (
-                        "the first chunk only",
-                        [&head, &a].map(|part| &part[..]).concat(),
-                    ),
-                    ("all but the last chunk", [&*head, &a, &b].concat()),
-                    ("all but the first chunk", [&*head, &b, &c].concat()),
-                    ("all but the second chunk", [&*head, &a, &c].concat()),
-                    ("two chunks exchanged", [&*head, &b, &a, &c].concat()),
-                    ("a chunk twice", [&*head, &a, &a, &b, &c].concat()),
-                    (
-                        "a chunk of another token",
-                        [&*head, &a, &theirs, &c].concat(),
-                    ),
-                ] {
-                    let arranged = token.with_part(part, |bytes| *bytes = arranged);
-                    if arranged != one.text {
-                        must_refuse(&codec, &arranged, CONTEXT, || {
-                            format!(
-                                "{about}, where chunks are {chunk} bytes long and start at byte {start}"
-                            )
-                        })?;
-                    }
-                }
+        let payload = |seed| Random::new(seed).bytes(2 * size + 5);
+        Ok((
+            Genuine::new(&codec, &payload(140), CONTEXT)?,
+            Genuine::new(&codec, &payload(141), CONTEXT)?.pieces(),
+        ))
+    });
+    let sealed = sealed.collect::<Result<Vec<_>, Stop>>()?;
+    let mut guesses = Vec::new();
+    for (size, (genuine, other)) in sizes.iter().zip(&sealed) {
+        for more in MORE {
+            if *size >= 1_000 {
+                guesses.extend(IN_FRONT.map(|start| (genuine, other, start, size + more)));
+            } else {
+                guesses.extend((0..=64).map(|start| (genuine, other, start, size + more)));
+            }
+        }
+    }
+    for (genuine, other, start, length) in kit.paced_for(Duration::from_secs(20), guesses) {
+        try_chunks(&codec, genuine, other, start, length)?;
+    }
+    Ok(())
+}
+
+/// Arranges a token anew as if it were made of chunks of `length` bytes, the first at `start`.
+fn try_chunks(
+    codec: &Codec<'_>,
+    genuine: &Genuine,
+    other: &Token,
+    start: usize,
+    length: usize,
+) -> Verdict {
+    let cut = |bytes: &'_ [u8]| -> Option<[Vec<u8>; 4]> {
+        let (head, rest) = bytes.split_at_checked(start)?;
+        let (first, rest) = rest.split_at_checked(length)?;
+        let (second, third) = rest.split_at_checked(length)?;
+        Some([head, first, second, third].map(<[u8]>::to_vec))
+    };
+    let token = genuine.pieces();
+    for part in token.encoded_indices() {
+        let bytes = token.parts.get(part).and_then(|part| cut(&part.bytes));
+        let theirs = other.parts.get(part).and_then(|part| cut(&part.bytes));
+        let Some(([head, a, b, c], [_, _, theirs, _])) = bytes.zip(theirs) else {
+            continue;
+        };
+        for (about, arranged) in [
+            ("the first chunk only", vec![&head, &a]),
+            ("all but the second chunk", vec![&head, &a, &c]),
+            ("two chunks exchanged", vec![&head, &b, &a, &c]),
+            ("a chunk of another token", vec![&head, &a, &theirs, &c]),
+        ] {
+            let arranged = arranged.into_iter().flatten().copied().collect();
+            let arranged = token.with_part(part, |bytes| *bytes = arranged);
+            if arranged != genuine.text {
+                must_refuse(codec, &arranged, CONTEXT, || {
+                    format!(
+                        "{about}, where chunks are {length} bytes long and start at byte {start}"
+                    )
+                })?;
             }
         }
     }

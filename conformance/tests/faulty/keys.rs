@@ -251,6 +251,20 @@ pub fn faults() -> Vec<Fault> {
             },
         ),
         whole(
+            "says UnknownKey of what is no kid",
+            "errors::what_is_no_token_is_malformed",
+            |keys| {
+                Wrapped::decode(base(keys, SIGNED), |codec, token, context| {
+                    match token.split_once('.') {
+                        Some((kid, _)) if !kid.is_empty() && !wire::is_kid(kid) => {
+                            Err(DecodeError::UnknownKey)
+                        }
+                        _ => codec.decode(token, context),
+                    }
+                })
+            },
+        ),
+        whole(
             "says UnknownKey of whatever it cannot open",
             "errors::what_was_changed_is_not_authentic",
             |keys| {
