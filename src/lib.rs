@@ -35,3 +35,8 @@ pub use request_state_ring::RingCodec;
 mod default_codec;
 #[cfg(any(feature = "aes-gcm", feature = "ring"))]
 pub use default_codec::DefaultCodec;
+
+/// So that its code is compiled and run.
+#[cfg(all(doctest, feature = "aes-gcm"))]
+#[doc = include_str!("../docs/custom-codec.md")]
+struct CustomCodecPage;

@@ -46,6 +46,10 @@ macro_rules! __cases {
                 rare_tokens any "A decoder may treat one byte value specially, which one token of 256 has in the place that matters."
                 pieces_of_two any "Two genuine tokens, cut and put together, must not make a third."
             }
+            structure {
+                headers_say_nothing any "A length of the tag, or the name of an algorithm, is the attacker's where the token carries it: believed, it leaves less to forge or nothing."
+                chunks any "A long payload may be sealed chunk by chunk: none must be left out, doubled, exchanged with another or taken from another token."
+            }
             spelling {
                 spare_bits any "The last character of base64 has bits that encode nothing: unchecked, a token has up to sixteen spellings, and single use can be evaded."
                 padding any "Base64url has no padding here: with it, the same token has another spelling."
@@ -102,6 +106,11 @@ macro_rules! __cases {
                 unknown_kids ring "`UnknownKey` tells the operator of a rotation gone wrong: it must be said then, and only then."
                 the_kid_of_the_sealing_key ring "A token that names a key names the one that sealed it."
             }
+            large {
+                another_context any "A large payload may take another path through a codec, and that path may forget the context."
+                another_key ring "Nor may that path use another key, or none."
+                another_kid ring "Nor the kid, which is authenticated on that path as well."
+            }
             independence {
                 opens_again_and_again any "A token may be presented again: single use is the server's business."
                 refused_first any "A refusal must not make the genuine token fail afterwards."
@@ -128,6 +137,7 @@ macro_rules! __cases {
                 claims_do_not_change any "The sealer asks once what a codec is, and decides by it where the claims are kept."
                 the_payload_is_not_visible any "`encrypts()` puts the digests of the principal and the request into the payload: they must not be readable."
                 every_byte_is_encrypted any "Encryption that starts late, ends early or has no nonce leaves bytes that depend on the payload alone."
+                no_bit_is_visible any "One bit that depends on the payload, in the middle of random ones, still tells something of it."
                 equal_blocks any "Equal blocks that encrypt alike show the structure of what is inside."
                 no_keystream_twice any "One keystream for two tokens gives the difference of their payloads to anyone."
                 length_tells_nothing_else any "Compression before encryption tells through the length what is inside."
@@ -136,6 +146,7 @@ macro_rules! __cases {
                 what_is_no_token_is_malformed any "Junk must be told from an attack and from a rotation gone wrong: the form is checked first."
                 what_was_changed_is_not_authentic any "`Unauthentic` tells the operator of an attack; `UnknownKey` would hide it."
                 another_key_is_not_authentic ring "A token of the right form by another key is a forgery, whatever its context."
+                what_is_inside_decides_nothing any "Wrong padding told from a wrong tag lets whoever asks often enough decrypt a token, byte by byte."
                 another_context any "A typed codec says `OtherContext` of its own token under another context, an opaque one never."
                 a_forgery_is_not_of_another_context any "`OtherContext` becomes `Mismatch`, which says that the token is genuine: never of a forgery."
             }

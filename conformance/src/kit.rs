@@ -294,6 +294,51 @@ pub(crate) fn telling_place(
     }))
 }
 
+/// Likewise for each single bit of the bytes that tokens encode. Of so many tokens, all are alike in a
+/// random bit with a chance of 2^-39.
+pub(crate) fn telling_bit(
+    one: impl Fn(usize) -> Result<String, Stop>,
+    other: impl Fn(usize) -> Result<String, Stop>,
+) -> Result<Option<usize>, Stop> {
+    /// What each of their bits is, where it is the same in all: the zeros that stay, and the ones.
+    #[derive(Default)]
+    struct Common(Option<(Vec<u8>, Vec<u8>)>);
+
+    impl Common {
+        fn add(&mut self, body: &[u8]) {
+            match &mut self.0 {
+                None => self.0 = Some((body.iter().map(|byte| !byte).collect(), body.to_vec())),
+                Some((zeros, ones)) => {
+                    zeros.truncate(body.len());
+                    ones.truncate(body.len());
+                    zeros
+                        .iter_mut()
+                        .zip(body)
+                        .for_each(|(all, byte)| *all &= !byte);
+                    ones.iter_mut()
+                        .zip(body)
+                        .for_each(|(all, byte)| *all &= byte);
+                }
+            }
+        }
+    }
+
+    let (mut ones, mut others) = (Common::default(), Common::default());
+    for number in 0..40 {
+        ones.add(&Token::parse(&one(number)?).body());
+        others.add(&Token::parse(&other(number)?).body());
+    }
+    let Some(((zeros, ones), (other_zeros, other_ones))) = ones.0.zip(others.0) else {
+        return Ok(None);
+    };
+    let telling = zeros
+        .iter()
+        .zip(&other_ones)
+        .zip(ones.iter().zip(&other_zeros));
+    let mut telling = telling.map(|((a, b), (c, d))| (a & b) | (c & d));
+    Ok(telling.position(|bits| bits != 0).map(|at| at * 8))
+}
+
 /// A text in a message: quoted, and not without end.
 pub(crate) fn show(text: &str) -> String {
     const SHOWN: usize = 160;

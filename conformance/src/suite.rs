@@ -50,10 +50,10 @@ macro_rules! suite {
 macro_rules! __suite {
     ([$kind:ident $module:ident $make:expr] $($group:ident { $($name:ident $needs:ident $why:literal)* })*) => {
         #[cfg(test)]
-        #[allow(clippy::redundant_closure)] // `|keys| Codec::new(keys)` is how it reads best
+        #[allow(clippy::redundant_closure, reason = "`|keys| Codec::new(keys)` reads best")]
         mod $module {
             $(mod $group {
-                #[allow(unused_imports)]
+                #[allow(unused_imports, reason = "a keyless suite uses none in groups about rings")]
                 use super::super::*;
                 $($crate::__test!($kind $needs $group $name $make);)*
             })*

@@ -1,5 +1,5 @@
 //! Our own backends pass.
-#![allow(missing_docs)]
+#![allow(missing_docs, reason = "a test has no users")]
 
 use request_state_aesgcm::AesGcmCodec;
 use request_state_conformance::suite;

@@ -2,16 +2,19 @@
 //!
 //! A fault is a few lines that differ from a codec that is right. Each is named with the case that
 //! was written for faults of its kind, and that case must fail. (Others fail too, for most.)
-#![allow(missing_docs)]
+#![allow(missing_docs, reason = "a test has no users")]
 
 mod faulty {
     pub mod base;
     pub mod claims;
     pub mod comparing;
     pub mod fault;
+    pub mod headers;
     pub mod joining;
     pub mod junk;
     pub mod keys;
+    pub mod large;
+    pub mod leaks;
     pub mod memory;
     pub mod nonces;
     pub mod payloads;
@@ -49,6 +52,9 @@ fn every_fault_is_found() {
         junk::faults(),
         memory::faults(),
         claims::faults(),
+        headers::faults(),
+        large::faults(),
+        leaks::faults(),
     ]
     .concat();
     let queue = Mutex::new(faults.iter());

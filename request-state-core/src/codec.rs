@@ -23,9 +23,21 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 /// - A token has one spelling: no other string decodes to the same payload.
 /// - Two encodings of the same payload differ.
 /// - A token is URL-safe ASCII: `A-Z a-z 0-9 - _ .`
+/// - In a token of an empty payload, at least 32 characters differ from one encoding to the next: room
+///   for a nonce and a tag of 24 bytes together.
+/// - No bit of it is turned over with every encoding, as those of a counter or a sequence are: a counter
+///   starts again with the process, and runs alike on every replica.
+/// - It is at most twice as long as its payload and 4,096 characters more. What stands before its first
+///   dot may be logged, as the kid, and is nothing of the payload.
 /// - Refusing takes time in proportion to the token's length, and never panics.
+/// - A refusal is never [`DecodeError::Unavailable`], which says that nothing is known about the token.
+/// - Where [`encrypts`](Self::encrypts) is true, which error a refusal is does not depend on what is
+///   inside: the tag is looked at first.
 /// - It keeps nothing between calls, and serves any number of threads.
 /// - It opens what any key of its [`Keyring`](crate::Keyring) sealed, and nothing else.
+///
+/// The crate `request-state-conformance` tries all of this on any codec, and `docs/custom-codec.md`
+/// explains it.
 ///
 /// The trait is object-safe, and references, `Box` and `Arc` of a codec are codecs:
 /// `Sealer<Arc<dyn RequestStateCodec>>` is a type like any other.
@@ -62,7 +74,9 @@ pub trait RequestStateCodec: Send + Sync {
     /// # Errors
     ///
     /// Every other token is refused: see [`DecodeError`]. The form is checked first, then the kid,
-    /// then the authenticity, then (where the codec can tell) the context.
+    /// then the authenticity, then (where the codec can tell) the context. A codec whose disclosure is
+    /// [opaque](Disclosure::Opaque) answers [`DecodeError::Unauthentic`] for its own token under another
+    /// context; a [typed](Disclosure::Typed) one, [`DecodeError::OtherContext`].
     fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError>;
 
     /// Whether the holder of a token is unable to read its payload.
@@ -177,14 +191,15 @@ pub enum DecodeError {
     /// Of the right form, under a kid that is not in the ring.
     #[error("the token's kid is not in the keyring")]
     UnknownKey,
-    /// Not made by this codec under the key that the token names; or, where the codec cannot tell
-    /// the two apart, made under another context.
+    /// Not made by this codec under the key that the token names; or, from an opaque codec, made
+    /// under another context.
     #[error("the token is not authentic")]
     Unauthentic,
     /// Made by this codec, unmodified, under another context.
     #[error("the token belongs to another context")]
     OtherContext,
-    /// Something that the codec needs did not work, so nothing is known about the token.
+    /// Something that the codec needs did not work, so nothing is known about the token. Never a
+    /// refusal: a key service that says "not mine" has answered, and that is `Unauthentic`.
     #[error("the codec could not decode")]
     Unavailable(#[source] BoxError),
 }

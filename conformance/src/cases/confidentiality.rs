@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use request_state_core::RequestStateCodec;
 
-use crate::kit::{Codec, Kit, encode, must_open, must_refuse, ring, ring_of, telling_place};
+use crate::kit::{
+    Codec, Kit, encode, must_open, must_refuse, ring, ring_of, telling_bit, telling_place,
+};
 use crate::random::Random;
 use crate::stop::{Stop, Verdict, ensure};
 use crate::token::{Token, find, to_base64url, to_hex};
@@ -150,11 +152,40 @@ pub(crate) fn every_byte_is_encrypted(kit: &Kit<'_>) -> Verdict {
     Ok(())
 }
 
+pub(crate) fn no_bit_is_visible(kit: &Kit<'_>) -> Verdict {
+    let codec = encrypting(kit)?;
+    let base = Random::new(105).bytes(3);
+    // Each bit of a payload in turn, so that whatever depends on it alone shows: its value, a parity.
+    for bit in kit.paced((0..8 * base.len()).collect()) {
+        let mut other = base.clone();
+        if let Some(byte) = other.get_mut(bit / 8) {
+            *byte ^= 1 << (bit % 8);
+        }
+        let place = telling_bit(
+            |_| encode(&codec, &base, CONTEXT),
+            |_| encode(&codec, &other, CONTEXT),
+        )?;
+        ensure(place.is_none(), || {
+            format!(
+                "bit {bit} of a payload: bit {place:?} of what a token encodes depends on it, and on nothing random"
+            )
+        })?;
+    }
+    Ok(())
+}
+
 pub(crate) fn equal_blocks(kit: &Kit<'_>) -> Verdict {
     let codec = encrypting(kit)?;
     let period_16 = b"sixteen bytes...".repeat(256);
     let period_12 = b"twelve bytes".repeat(256);
-    for payload in [vec![0; 4_096], vec![b'x'; 1_000], period_16, period_12] {
+    // Up to where a counter of two bytes, or a buffer of 64 KiB, starts again.
+    for payload in [
+        vec![0; 4_096],
+        vec![b'x'; 1_000],
+        period_16,
+        period_12,
+        vec![0; 70_000],
+    ] {
         let repeats = |payload: &[u8]| -> Result<usize, Stop> {
             let body = Token::parse(&encode(&codec, payload, CONTEXT)?).body();
             let mut seen = HashSet::new();

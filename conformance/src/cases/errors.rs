@@ -1,11 +1,14 @@
 //! Which error a refusal is: the operator's log and, with a typed codec, the caller rely on it.
 
+use std::collections::HashMap;
+use std::mem::{Discriminant, discriminant};
+
 use request_state_core::{DecodeError, Disclosure, RequestStateCodec};
 
 use crate::edits;
-use crate::kit::{Genuine, KIDS, Kit, encode, must_open, ring_of, show, show_bytes};
+use crate::kit::{Edit, Genuine, KIDS, Kit, encode, must_open, ring_of, show, show_bytes};
 use crate::random::Random;
-use crate::stop::{Stop, Verdict};
+use crate::stop::{Stop, Verdict, ensure};
 
 const CONTEXT: &[u8] = b"context";
 
@@ -55,6 +58,9 @@ pub(crate) fn what_is_no_token_is_malformed(kit: &Kit<'_>) -> Verdict {
         let inside = edits::splice(&token, last, last + 1, foreign.encode_utf8(&mut [0; 4]));
         answers(&codec, &inside, CONTEXT, &about, is_malformed)?;
         answers(&codec, &inside, b"another", &about, is_malformed)?;
+        // In the kid, where there is one: such a kid is none that is unknown.
+        let in_front = edits::splice(&token, 0, 1, foreign.encode_utf8(&mut [0; 4]));
+        answers(&codec, &in_front, CONTEXT, &about, is_malformed)?;
         let alone = foreign.to_string().repeat(40);
         answers(&codec, &alone, CONTEXT, &about, is_malformed)?;
     }
@@ -71,6 +77,50 @@ pub(crate) fn what_was_changed_is_not_authentic(kit: &Kit<'_>) -> Verdict {
             matches!(error, DecodeError::Unauthentic | DecodeError::Malformed)
                 || (matches!(error, DecodeError::UnknownKey) && !edit.token.starts_with(KIDS[0]))
         })?;
+    }
+    Ok(())
+}
+
+pub(crate) fn what_is_inside_decides_nothing(kit: &Kit<'_>) -> Verdict {
+    let codec = kit.codec()?;
+    if !codec.encrypts() {
+        return Err(Stop::NotApplicable(
+            "encrypts() is false: the payload may be read",
+        ));
+    }
+    for length in [21, 32] {
+        // What ends as a padding does, what is text, and what is neither.
+        let alike = [0, 1, 2, 16, b'a', 0x80, 0xff].map(|byte| vec![byte; length]);
+        let payloads = alike
+            .into_iter()
+            .chain((0..24).map(|seed| Random::new(150 + seed).bytes(length)));
+        // Which error one and the same edit gives, by the edit and by the length of what comes of it.
+        let mut answers: HashMap<(String, usize), Discriminant<DecodeError>> = HashMap::new();
+        for payload in kit.paced(payloads.collect()) {
+            let token = Genuine::new(&codec, &payload, CONTEXT)?.pieces();
+            let mut edits = edits::bits(&token);
+            for index in token.encoded_indices() {
+                let of_part = token.parts.get(index).map_or(0, |part| part.bytes.len());
+                edits.extend((0..of_part).map(|kept| {
+                    Edit::new(
+                        format!("the first {kept} bytes of part {index}"),
+                        token.with_part(index, |bytes| bytes.truncate(kept)),
+                    )
+                }));
+            }
+            for Edit { about, token } in edits {
+                let Err(error) = codec.decode(&token, CONTEXT) else {
+                    return Err(Stop::Failed(format!("{about}: it decoded")));
+                };
+                let now = discriminant(&error);
+                let before = *answers.entry((about.clone(), token.len())).or_insert(now);
+                ensure(before == now, || {
+                    format!(
+                        "{about}: it answered {error:?}, and another error where another payload was inside: what is wrong inside shows"
+                    )
+                })?;
+            }
+        }
     }
     Ok(())
 }

@@ -40,8 +40,16 @@ pub(crate) fn large(kit: &Kit<'_>) -> Verdict {
         let power = 1usize << power;
         [power - 1, power, power + 1]
     });
-    // 48 KiB is what a token of the sealer's default limit holds.
-    let others = [1_000, 1_500, 10_000, 48 * 1024 - 1, 48 * 1024, 65_535 + 256];
+    // 48 KiB is what a token of the sealer's default limit holds; a sealer may be given a higher one.
+    let others = [
+        1_000,
+        1_500,
+        10_000,
+        48 * 1024 - 1,
+        48 * 1024,
+        65_535 + 256,
+        (1 << 20) + 1,
+    ];
     let lengths = near_powers
         .chain(others)
         .chain((0..12).map(|_| 521 + random.below(20_000)));

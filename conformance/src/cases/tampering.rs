@@ -250,6 +250,9 @@ pub(crate) fn rare_tokens(kit: &Kit<'_>) -> Verdict {
         for edit in edits.into_iter().filter(|edit| edit.token != genuine.text) {
             must_refuse(&codec, &edit.token, CONTEXT, || edit.about)?;
         }
+        must_refuse_context(&codec, &genuine.text, b"other", || {
+            "one of thousands under another context".into()
+        })?;
         must_open(
             &codec,
             &genuine.text,

@@ -84,36 +84,55 @@ fn grows_with_length(
     about: &str,
     text: impl Fn(usize) -> String,
 ) -> Verdict {
-    /// In proportion it would be 16 times, by the square 256 times.
-    const TOO_MUCH: u32 = 90;
+    /// From here on it is looked at more closely.
+    const SUSPICIOUS: u32 = 30;
+    /// In proportion it would be once as long as 16 short ones, by the square 16 times.
+    const TOO_MUCH: f64 = 5.0;
     /// What is shorter than this cannot hurt, nor be measured.
     const SHORT: Duration = Duration::from_millis(40);
-    let mut times: Vec<Duration> = Vec::new();
+    let mut earlier: Vec<(String, Duration)> = Vec::new();
     for exponent in [10, 12, 14, 16, 18, 20] {
         let token = text(1 << exponent);
         let mut time = refusal_time(codec, &token, 1)?;
         if time < SHORT {
             time = time.min(refusal_time(codec, &token, 3)?);
         }
-        let before = times.len().checked_sub(2).and_then(|at| times.get(at));
-        if let Some(limit) = before.map(|before| *before * TOO_MUCH)
-            && time > SHORT.max(limit)
+        let a_16th = earlier.len().checked_sub(2).and_then(|at| earlier.get(at));
+        if let Some((shorter, before)) = a_16th
+            && time > SHORT.max(*before * SUSPICIOUS)
         {
-            // Twice more: the machine may have had something else to do.
-            time = time.min(refusal_time(codec, &token, 2)?);
-            ensure(time <= limit, || {
+            let ratio = one_for_sixteen(codec, &token, shorter)?;
+            ensure(ratio < TOO_MUCH, || {
                 format!(
-                    "{about}: refusing {} bytes took {time:?}, {TOO_MUCH} times what a 16th of them take and more",
+                    "{about}: refusing {} bytes took {time:?}, {ratio:.1} times as long as 16 times a 16th of them",
                     1 << exponent
                 )
             })?;
         }
-        times.push(time);
+        earlier.push((token, time));
         if time > Duration::from_millis(400) {
             break; // slow, and in proportion: more of it would show nothing new
         }
     }
     Ok(())
+}
+
+/// How many times as long refusing `token` takes as refusing `shorter` 16 times.
+///
+/// On a busy machine, what takes long is interrupted and what is short is not. So both are made to take
+/// as long, one after the other, where the codec is right; and the middle one of five tries counts.
+fn one_for_sixteen(codec: &dyn RequestStateCodec, token: &str, shorter: &str) -> Result<f64, Stop> {
+    let mut ratios = Vec::new();
+    for _ in 0..5 {
+        let started = Instant::now();
+        for _ in 0..16 {
+            drop(codec.decode(shorter, CONTEXT));
+        }
+        let sixteen = started.elapsed().as_secs_f64();
+        ratios.push(refusal_time(codec, token, 1)?.as_secs_f64() / sixteen);
+    }
+    ratios.sort_by(f64::total_cmp);
+    Ok(ratios.get(2).copied().unwrap_or(0.0))
 }
 
 /// The shortest of so many tries.

@@ -405,6 +405,17 @@ fn contexts() -> Vec<Fault> {
             },
         ),
         step(
+            "hashes the context to 14 bits",
+            "context::thousands_at_random",
+            Steps {
+                bind: |context| {
+                    let hash = mac(&[0; 32], context);
+                    vec![hash[0] & 63, hash[1]]
+                },
+                ..ENCRYPTED
+            },
+        ),
+        step(
             "hashes the context with CRC-16",
             "context::weak_sums",
             Steps {

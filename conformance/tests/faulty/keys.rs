@@ -40,6 +40,28 @@ pub fn faults() -> Vec<Fault> {
                 ..ENCRYPTED
             },
         ),
+        whole(
+            "seals one token of 256 under a key of its own",
+            "keys::another_key_under_the_same_kid",
+            |keys| {
+                let fixed = Steps {
+                    key: |_| [7; 32],
+                    ..ENCRYPTED
+                };
+                one_of_256(keys, base(keys, fixed), base(keys, fixed))
+            },
+        ),
+        whole(
+            "seals one token of 256 for whatever context",
+            "tampering::rare_tokens",
+            |keys| {
+                let lax = Steps {
+                    bind: |_| Vec::new(),
+                    ..ENCRYPTED
+                };
+                one_of_256(keys, base(keys, lax), base(keys, lax))
+            },
+        ),
         step(
             "uses one byte of the key",
             "keys::keys_alike",
@@ -229,6 +251,20 @@ pub fn faults() -> Vec<Fault> {
             },
         ),
         whole(
+            "says UnknownKey of what is no kid",
+            "errors::what_is_no_token_is_malformed",
+            |keys| {
+                Wrapped::decode(base(keys, SIGNED), |codec, token, context| {
+                    match token.split_once('.') {
+                        Some((kid, _)) if !kid.is_empty() && !wire::is_kid(kid) => {
+                            Err(DecodeError::UnknownKey)
+                        }
+                        _ => codec.decode(token, context),
+                    }
+                })
+            },
+        ),
+        whole(
             "says UnknownKey of whatever it cannot open",
             "errors::what_was_changed_is_not_authentic",
             |keys| {
@@ -249,6 +285,22 @@ pub fn faults() -> Vec<Fault> {
             },
         ),
     ]
+}
+
+/// A codec that seals one token of 256 with the first of two others, and opens what it cannot with the
+/// second.
+fn one_of_256(keys: &Keyring, sealing: Codec, opening: Codec) -> Codec {
+    Wrapped::both(
+        base(keys, ENCRYPTED),
+        move |codec, payload, context| match wire::random::<1>()? {
+            [0] => sealing.encode(payload, context),
+            _ => codec.encode(payload, context),
+        },
+        move |codec, token, context| match codec.decode(token, context) {
+            Err(DecodeError::Unauthentic) => opening.decode(token, context),
+            answer => answer,
+        },
+    )
 }
 
 /// A codec whose contexts all end with a secret.
