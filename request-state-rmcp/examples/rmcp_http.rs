@@ -103,7 +103,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     println!("\nNobody in particular:");
     match connect(&url, "no-such-token").await {
-        Err(_) => println!("   not let in"),
+        Err(error) if error.to_string().contains("401") => println!("   not let in: {error}"),
+        Err(error) => return Err(error),
         Ok(_) => return Err("a client without a good bearer token was let in".into()),
     }
 

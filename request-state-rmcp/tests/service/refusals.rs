@@ -108,28 +108,66 @@ async fn an_expired_state_is_refused_or_starts_over() {
     }
 }
 
-/// The handler answers as in a first round also when it looks at the answers first.
 #[tokio::test]
 async fn starting_over_forgets_the_answers() {
     use rmcp::model::*;
     use rmcp::service::{RequestContext, RoleServer};
-    struct Answers;
-    impl rmcp::ServerHandler for Answers {
+
+    /// Says whether it was given answers.
+    #[derive(Clone)]
+    struct Answered;
+
+    impl rmcp::ServerHandler for Answered {
         async fn call_tool(
             &self,
             request: CallToolRequestParams,
             _: RequestContext<RoleServer>,
         ) -> Result<CallToolResponse, rmcp::ErrorData> {
-            let answered = request.input_responses.is_some();
-            Ok(CallToolResult::success(vec![ContentBlock::text(answered.to_string())]).into())
+            let text = format!("answered: {}", request.input_responses.is_some());
+            Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
+        }
+
+        async fn get_prompt(
+            &self,
+            request: GetPromptRequestParams,
+            _: RequestContext<RoleServer>,
+        ) -> Result<GetPromptResponse, rmcp::ErrorData> {
+            let text = format!("answered: {}", request.input_responses.is_some());
+            Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
+        }
+
+        async fn read_resource(
+            &self,
+            request: ReadResourceRequestParams,
+            _: RequestContext<RoleServer>,
+        ) -> Result<ReadResourceResponse, rmcp::ErrorData> {
+            let text = format!("answered: {}", request.input_responses.is_some());
+            Ok(ReadResourceResult::new(vec![ResourceContents::text(text, request.uri)]).into())
+        }
+
+        async fn on_custom_request(
+            &self,
+            request: CustomRequest,
+            _: RequestContext<RoleServer>,
+        ) -> Result<CustomResult, rmcp::ErrorData> {
+            let answered = request.params.unwrap().get("inputResponses").is_some();
+            Ok(CustomResult(json!(format!("answered: {answered}"))))
         }
     }
-    let first = request("tools/call");
-    let late = sealed_earlier(&first, "2026-07-28", "x", Duration::from_secs(301));
-    let server = SealedService::new(Answers, sealer()).restart_expired(true);
-    let mut raw = Raw::connect(server.principal(|_| ALICE.map(Into::into)), MODERN);
-    let answer = raw.ask(&retry(&first, late)).await;
-    assert_eq!(answer["result"]["content"][0]["text"], "false", "{answer}");
+
+    let server = SealedService::new(Answered, sealer()).restart_expired(true);
+    let server = server.principal(|_| ALICE.map(Into::into));
+    let mut odd = request("tools/call");
+    odd["params"]["name"] = json!(["transfer"]);
+    for first in METHODS.map(request).into_iter().chain([odd]) {
+        let mut raw = Raw::connect(server.clone(), MODERN);
+        for (age, answered) in [(0, "answered: true"), (301, "answered: false")] {
+            let age = Duration::from_secs(age);
+            let token = sealed_earlier(&first, "2026-07-28", "x", age);
+            let answer = raw.ask(&retry(&first, token)).await.to_string();
+            assert!(answer.contains(answered), "{answer}");
+        }
+    }
 }
 
 #[tokio::test]
