@@ -112,7 +112,7 @@ pub(crate) fn chunks(kit: &Kit<'_>) -> Verdict {
             }
         }
     }
-    for (genuine, other, start, length) in kit.paced_for(Duration::from_secs(20), guesses) {
+    for (genuine, other, start, length) in kit.paced_for(Duration::from_secs(30), guesses) {
         try_chunks(&codec, genuine, other, start, length)?;
     }
     Ok(())

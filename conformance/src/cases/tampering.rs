@@ -1,5 +1,7 @@
 //! A token that was changed is no token: every place, every kind of change.
 
+use std::time::Duration;
+
 use request_state_core::RequestStateCodec;
 
 use crate::edits;
@@ -206,7 +208,7 @@ pub(crate) fn long_tokens(kit: &Kit<'_>) -> Verdict {
 pub(crate) fn rare_tokens(kit: &Kit<'_>) -> Verdict {
     let codec = kit.codec()?;
     let mut random = Random::new(21);
-    for number in kit.paced((0..3_000).collect::<Vec<usize>>()) {
+    for number in kit.paced_for(Duration::from_secs(10), (0..3_000).collect::<Vec<usize>>()) {
         let genuine = Genuine::new(&codec, b"payload", CONTEXT)?;
         let token = genuine.pieces();
         let mut edits = Vec::new();
