@@ -1,5 +1,6 @@
 //! The boundary: what handlers see, what clients see, and what neither does.
 
+mod binding;
 mod kit;
 mod laws;
 mod logging;
