@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::mem::{Discriminant, discriminant};
+use std::time::Duration;
 
 use request_state_core::{DecodeError, Disclosure, RequestStateCodec};
 
@@ -191,7 +192,7 @@ pub(crate) fn a_forgery_is_not_of_another_context(kit: &Kit<'_>) -> Verdict {
     let pieces = edits::pieces(&one.pieces(), &other.pieces());
     let step = (pieces.len() / 1_000).max(1);
     forged.extend(pieces.into_iter().step_by(step));
-    for edit in kit.paced(forged) {
+    for edit in kit.paced_for(Duration::from_secs(10), forged) {
         for context in [CONTEXT, b"another", b"a third"] {
             answers(&codec, &edit.token, context, &edit.about, fits)?;
         }
