@@ -47,6 +47,11 @@ pub fn run(table: &mut Table) {
     // The same digest, compiled twice: that alone makes a difference of up to a tenth.
     table.times("tools/call", times, times.ratio(), 1.25);
 
+    // What digesting costs beside keeping the params until it is known whether there is a state to seal.
+    table.heading("Binding::new", "cloning params", "ratio");
+    let times = compare(|| black_box(&params).bind(), || black_box(&params).clone());
+    table.times("tools/call", times, times.ratio(), 1.25);
+
     table.heading("Boundary: no state", "parsing it", "ratio");
     let mut list = message(
         "tools/list",
