@@ -8,6 +8,9 @@ use request_state_bench::table::Table;
 
 const GOAL: f64 = 1.3;
 
+/// Every object of it must be put in order, which the floor does not do.
+const UNSORTED_GOAL: f64 = 1.4;
+
 pub fn run(table: &mut Table) {
     table.heading(
         "Binding::new, 500 bytes of params",
@@ -15,11 +18,13 @@ pub fn run(table: &mut Table) {
         "ratio",
     );
     let (whole, salient) = (Call::whole(), Call::salient());
-    beside_floor(table, "a Value", &whole.to_value(), &salient.to_value());
-    beside_floor(table, "a struct, its fields unsorted", &whole, &salient);
+    let values = (whole.to_value(), salient.to_value());
+    beside_floor(table, "a Value", (&values.0, &values.1), GOAL);
+    let name = "a struct, its fields unsorted";
+    beside_floor(table, name, (&whole, &salient), UNSORTED_GOAL);
 }
 
-fn beside_floor<P: Params>(table: &mut Table, name: &str, whole: &P, salient: &P) {
+fn beside_floor<P: Params>(table: &mut Table, name: &str, (whole, salient): (&P, &P), goal: f64) {
     let times = compare(|| black_box(whole).bind(), || black_box(salient).floor());
-    table.times(name, times, times.ratio(), GOAL);
+    table.times(name, times, times.ratio(), goal);
 }

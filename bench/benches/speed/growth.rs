@@ -74,7 +74,7 @@ fn per_byte<P: Params + Serialize>(
 fn with_params(table: &mut Table) {
     table.heading("Binding::new", "to_vec + SHA-256", "ratio");
     for (name, bytes) in [("1 KiB", KIB), ("32 KiB", 32 * KIB), ("1 MiB", KIB * KIB)] {
-        beside_floor(table, &format!("{name} of params"), &params(bytes), 1.6);
+        beside_floor(table, &format!("{name} of params"), &params(bytes), 2.0);
     }
 }
 
@@ -83,7 +83,7 @@ fn with_order(table: &mut Table) {
     table.heading("Binding::new, keys unsorted", "to_vec + SHA-256", "ratio");
     for (name, bytes) in [("1 KiB", KIB), ("32 KiB", 32 * KIB), ("1 MiB", KIB * KIB)] {
         let flat = Unsorted::flat(bytes);
-        beside_floor(table, &format!("{name} in one object"), &flat, 4.0);
+        beside_floor(table, &format!("{name} in one object"), &flat, 6.0);
     }
     for (name, bytes) in [("1 KiB", KIB), ("32 KiB", 32 * KIB), ("1 MiB", KIB * KIB)] {
         let nested = Unsorted::nested(bytes, 120);

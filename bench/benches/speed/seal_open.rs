@@ -15,6 +15,13 @@ const SIZES: [(&str, usize, f64); 3] = [
     ("16 KiB", 16 * 1024, 1.3),
 ];
 
+/// For states that are a `Value`: each key is looked at, to see that none comes twice.
+const VALUE_SIZES: [(&str, usize, f64); 3] = [
+    ("100 B, a Value", 100, 1.6),
+    ("1 KiB, a Value", 1024, 1.6),
+    ("16 KiB, a Value", 16 * 1024, 1.4),
+];
+
 pub fn run(table: &mut Table) {
     table.heading("Binding::new, then seal or open", "floor", "ratio");
     for ((name, sealer), primitive) in sealers(&keys([1])).iter().zip(Primitive::all()) {
@@ -22,15 +29,9 @@ pub fn run(table: &mut Table) {
         for (size, bytes, goal) in SIZES {
             rows(table, backend, (name, size), &state(bytes), goal);
         }
-        for (size, bytes, goal) in SIZES {
+        for (size, bytes, goal) in VALUE_SIZES {
             let value = serde_json::to_value(state(bytes)).expect("a state is JSON");
-            rows(
-                table,
-                backend,
-                (name, &format!("{size}, a Value")),
-                &value,
-                goal,
-            );
+            rows(table, backend, (name, size), &value, goal);
         }
     }
 }
