@@ -62,8 +62,8 @@ impl Keyring {
     ///
     /// # Errors
     ///
-    /// A [`KeyringError`] names the entry by its number, from 1: no entries, a bad kid, or a kid or
-    /// a key that an earlier entry has too.
+    /// A [`KeyringError`] names the entry by its number, from 1: no entries, a bad kid, a kid that
+    /// spells its key, or a kid or a key that an earlier entry has too.
     ///
     /// ```
     /// use request_state_core::{Key, Keyring};
@@ -81,10 +81,16 @@ impl Keyring {
             if !wire::is_kid(&kid) {
                 return Err(KeyringError::Kid { entry: number });
             }
+            // In front of every token, the key itself.
+            if kid.parse::<Key>().is_ok_and(|spelled| spelled == key) {
+                return Err(KeyringError::KidIsKey { entry: number });
+            }
             if ring.iter().any(|earlier| earlier.kid == kid) {
+                let kid = shown(kid);
                 return Err(KeyringError::DuplicateKid { entry: number, kid });
             }
             if ring.iter().any(|earlier| earlier.key == key) {
+                let kid = shown(kid);
                 return Err(KeyringError::DuplicateKey { entry: number, kid });
             }
             let seals = AtomicU64::new(0);
@@ -254,6 +260,15 @@ impl Keyring {
     }
 }
 
+/// A kid as an error shows it: not at all if it reads like a key, which somebody may have put there
+/// by mistake.
+fn shown(kid: String) -> String {
+    match kid.parse::<Key>() {
+        Ok(_) => "..".into(),
+        Err(_) => kid,
+    }
+}
+
 impl FromStr for Keyring {
     type Err = KeyringError;
 
@@ -320,6 +335,12 @@ pub enum KeyringError {
         /// The entry's number, from 1.
         entry: usize,
     },
+    /// The kid spells the key.
+    #[error("keyring entry {entry} has its key for a kid: a kid is public")]
+    KidIsKey {
+        /// The entry's number, from 1.
+        entry: usize,
+    },
     /// The key is not one.
     #[error("keyring entry {entry} has a bad key: {problem}")]
     Key {
@@ -333,7 +354,7 @@ pub enum KeyringError {
     DuplicateKid {
         /// The entry's number, from 1.
         entry: usize,
-        /// The kid of both.
+        /// The kid of both; `..` if it reads like a key.
         kid: String,
     },
     /// An earlier entry has the same key.
@@ -341,7 +362,7 @@ pub enum KeyringError {
     DuplicateKey {
         /// The entry's number, from 1.
         entry: usize,
-        /// The kid of the later one.
+        /// The kid of the later one; `..` if it reads like a key.
         kid: String,
     },
     /// The kid asked for is not in the ring.
@@ -427,6 +448,32 @@ mod tests {
         let keys = Keyring::new([("a", key(1))]).unwrap();
         let wrong = keys.sealing_with(KEY_1).unwrap_err();
         assert!(!format!("{wrong} {wrong:?}").contains("AQEB"));
+    }
+
+    #[test]
+    fn a_kid_that_reads_like_a_key_is_never_shown() {
+        let error = |text: String| text.parse::<Keyring>().unwrap_err();
+        for (text, says) in [
+            (format!("{KEY_1}:{KEY_1}"), "entry 1 has its key for a kid"),
+            (format!("a:{KEY_1},{KEY_1}:{KEY_1}"), "entry 2 has its key"),
+            (
+                format!("{KEY_2}:{KEY_1},{KEY_2}:{KEY_2}"),
+                "entry 2 has its",
+            ),
+            (format!("a:{KEY_1},{KEY_2}:{KEY_1}"), "entry 2 (`..`)"),
+            (
+                format!("{KEY_2}:{KEY_1},{KEY_2}:{}", "03".repeat(32)),
+                "entry 2: the kid `..`",
+            ),
+        ] {
+            let error = error(text);
+            let text = format!("{error} {error:?}");
+            assert!(text.contains(says), "{text}");
+            assert!(!text.contains("AQEB") && !text.contains("AgIC"), "{text}");
+        }
+        // A digest of something makes a good kid, and is as long as a key.
+        assert!(Keyring::new([(KEY_2, key(1))]).is_ok());
+        assert!(Keyring::new([("ab".repeat(32), key(1))]).is_ok());
     }
 
     #[test]

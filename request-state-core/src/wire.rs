@@ -197,6 +197,11 @@ mod tests {
         for bad in ["", "a.b", "a:b", "a b", " a", "ä", "a\0", &"k".repeat(65)] {
             assert!(!is_kid(bad), "{bad}");
         }
+        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+        for character in '\0'..='\u{ff}' {
+            let good = alphabet.contains(character);
+            assert_eq!(is_kid(&character.to_string()), good, "{character:?}");
+        }
     }
 
     #[test]

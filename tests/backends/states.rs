@@ -321,6 +321,208 @@ fn bind<P: Serialize>(params: &P) -> Result<Binding, BindingError> {
     })
 }
 
+/// serde_json writes whatever a `Serialize` implementation asks for, and that need not be JSON.
+mod hand_written {
+    use super::*;
+    use serde::Serializer;
+    use serde::ser::{
+        SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
+        SerializeTupleStruct, SerializeTupleVariant,
+    };
+
+    /// One that says it is empty, and is not.
+    #[derive(Clone, Copy, Debug)]
+    enum Empty {
+        Seq,
+        Tuple,
+        TupleStruct,
+        TupleVariant,
+        Map,
+        Struct,
+        StructVariant,
+    }
+
+    impl Serialize for Empty {
+        fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            match self {
+                Self::Seq => {
+                    let mut open = s.serialize_seq(Some(0))?;
+                    open.serialize_element(&1)?;
+                    open.end()
+                }
+                Self::Tuple => {
+                    let mut open = s.serialize_tuple(0)?;
+                    open.serialize_element(&1)?;
+                    open.end()
+                }
+                Self::TupleStruct => {
+                    let mut open = s.serialize_tuple_struct("T", 0)?;
+                    open.serialize_field(&1)?;
+                    open.end()
+                }
+                Self::TupleVariant => {
+                    let mut open = s.serialize_tuple_variant("E", 0, "v", 0)?;
+                    open.serialize_field(&1)?;
+                    open.end()
+                }
+                Self::Map => {
+                    let mut open = s.serialize_map(Some(0))?;
+                    open.serialize_entry("a", &1)?;
+                    open.end()
+                }
+                Self::Struct => {
+                    let mut open = s.serialize_struct("S", 0)?;
+                    open.serialize_field("a", &1)?;
+                    open.end()
+                }
+                Self::StructVariant => {
+                    let mut open = s.serialize_struct_variant("E", 0, "v", 0)?;
+                    open.serialize_field("a", &1)?;
+                    open.end()
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_length_that_is_wrong_spoils_nothing() {
+        let binding = Call::default().binding();
+        for (state, comes_back) in [
+            (Empty::Seq, json!([1])),
+            (Empty::Tuple, json!([1])),
+            (Empty::TupleStruct, json!([1])),
+            (Empty::TupleVariant, json!({"v": [1]})),
+            (Empty::Map, json!({"a": 1})),
+            (Empty::Struct, json!({"a": 1})),
+            (Empty::StructVariant, json!({"v": {"a": 1}})),
+        ] {
+            let token = sealer().seal(&[state], &binding).unwrap();
+            let opened = sealer().open::<Value>(&token, &binding);
+            assert_eq!(opened, Ok(json!([comes_back])), "{state:?}");
+        }
+        // What is empty is still written as such.
+        comes_back((Vec::<u8>::new(), BTreeMap::<u8, u8>::new()));
+    }
+
+    /// Keys (true) and values (false), in an order of its own.
+    struct Order(&'static [bool]);
+
+    impl Serialize for Order {
+        fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            let mut map = s.serialize_map(None)?;
+            for (number, is_key) in self.0.iter().enumerate() {
+                if *is_key {
+                    map.serialize_key(&number.to_string())?;
+                } else {
+                    map.serialize_value(&1)?;
+                }
+            }
+            map.end()
+        }
+    }
+
+    #[test]
+    fn keys_and_values_come_in_turn_or_are_refused() {
+        let binding = Call::default().binding();
+        for good in [&[][..], &[true, false], &[true, false, true, false]] {
+            assert!(sealer().seal(&Order(good), &binding).is_ok());
+        }
+        for bad in [
+            &[true][..],
+            &[false],
+            &[true, true, false],
+            &[true, false, false],
+            &[true, false, true],
+        ] {
+            assert_eq!(refused(&[Order(bad)]).1, Problem::Serialize, "{bad:?}");
+        }
+    }
+
+    /// Goes on after an error.
+    struct Careless<T>(T);
+
+    impl<T: Serialize> Serialize for Careless<T> {
+        fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            let mut seq = s.serialize_seq(None)?;
+            let _ = seq.serialize_element(&self.0);
+            seq.serialize_element(&1)?;
+            seq.end()
+        }
+    }
+
+    #[test]
+    fn an_error_that_the_value_swallows_is_still_an_error() {
+        let problem = refused(&Careless(f64::NAN)).1;
+        assert_eq!(problem, Problem::NonFinite);
+        let twice = BTreeMap::from([((), 1)]);
+        assert_eq!(refused(&Careless(twice)).1, Problem::Key);
+        assert_eq!(refused(&Careless(Order(&[true]))).1, Problem::Serialize);
+    }
+
+    #[test]
+    fn a_wrapper_is_looked_into() {
+        #[derive(Serialize)]
+        struct Rate(f64);
+        assert_eq!(refused(&Rate(f64::NAN)).1, Problem::NonFinite);
+        assert_eq!(refused(&Some(Rate(f64::NAN))).1, Problem::NonFinite);
+    }
+
+    const NUMBER: &str = "$serde_json::private::Number";
+
+    /// What serde_json makes of a number under `arbitrary_precision`, by hand.
+    struct Number<'a>(&'a [&'a str]);
+
+    impl Serialize for Number<'_> {
+        fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            let mut number = s.serialize_struct(NUMBER, 1)?;
+            for text in self.0 {
+                number.serialize_field(NUMBER, text)?;
+            }
+            number.end()
+        }
+    }
+
+    #[test]
+    fn the_text_of_a_number_is_one() {
+        let binding = Call::default().binding();
+        for good in ["1", "-0", "1.50", "1e400", "123456789012345678901234567890"] {
+            assert!(sealer().seal(&Number(&[good]), &binding).is_ok(), "{good}");
+        }
+        for bad in ["", "1,2", "1],[2", "01", " 1", "NaN", "1e", "--1"] {
+            assert_eq!(refused(&[Number(&[bad])]).1, Problem::Number, "{bad}");
+        }
+        assert_eq!(refused(&Number(&[])).1, Problem::Number);
+        assert_eq!(refused(&Number(&["1", "2"])).1, Problem::DuplicateKey);
+    }
+}
+
+/// So is the name of a field or variant, which is a key too.
+#[test]
+fn a_name_that_serde_json_keeps_for_itself_is_refused() {
+    #[derive(Serialize)]
+    struct Field {
+        #[serde(rename = "$serde_json::private::Number")]
+        number: &'static str,
+    }
+    #[derive(Serialize)]
+    enum Variant {
+        #[serde(rename = "$serde_json::private::RawValue")]
+        Newtype(u8),
+        #[serde(rename = "$serde_json::private::Number")]
+        Tuple(u8, u8),
+        #[serde(rename = "$serde_json::private::Number")]
+        Struct { a: u8 },
+    }
+    assert_eq!(refused(&Field { number: "5" }).1, Problem::ReservedKey);
+    for variant in [
+        Variant::Newtype(1),
+        Variant::Tuple(1, 2),
+        Variant::Struct { a: 1 },
+    ] {
+        assert_eq!(refused(&variant).1, Problem::ReservedKey);
+    }
+}
+
 /// With `arbitrary_precision` or `raw_value`, serde_json reads such a map back as what is in it.
 #[test]
 fn a_key_that_serde_json_keeps_for_itself_is_refused() {

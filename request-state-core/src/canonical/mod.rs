@@ -38,6 +38,14 @@ const RULES: Rules = Rules {
     is_read_back: false,
 };
 
+/// Whether `value` is the text of a JSON number.
+pub(crate) fn check_number<T: Serialize + ?Sized>(value: &T) -> Result<(), Problem> {
+    value.serialize(Writer {
+        form: &mut Form::empty(),
+        place: Place::NumberText,
+    })
+}
+
 /// The canonical form of the salient part of `params`.
 ///
 /// Or the path of what cannot be canonicalized, and why.

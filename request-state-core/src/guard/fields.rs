@@ -27,6 +27,12 @@ pub(super) struct StructFields {
     seen: u64,
 }
 
+impl StructFields {
+    pub(super) fn is_empty(&self) -> bool {
+        self.seen == 0
+    }
+}
+
 impl Default for Fields {
     fn default() -> Self {
         Self {
@@ -139,6 +145,59 @@ mod tests {
         let open = Fields::default();
         assert!(are_new(&open, &names));
         assert!(!are_new(&open, &[&names[..], &["137"]].concat()));
+    }
+
+    /// Two names of one bit.
+    fn sharing_a_bit() -> (&'static str, &'static str) {
+        let names = (0..65).map(|n| &*n.to_string().leak());
+        let mut seen: Vec<&'static str> = Vec::new();
+        for name in names {
+            if let Some(other) = seen.iter().find(|other| bit(other) == bit(name)) {
+                return (*other, name);
+            }
+            seen.push(name);
+        }
+        unreachable!("65 names, 64 bits")
+    }
+
+    #[test]
+    fn only_siblings_are_compared() {
+        let (one, other) = sharing_a_bit();
+        let open = Fields::default();
+        let mut outer = open.open();
+        assert!(open.push(&mut outer, one));
+        // Its bit is seen, and so names are compared: with this struct's alone.
+        assert!(are_new(&open, &[other, one]));
+        // What an inner struct left behind is no sibling.
+        assert!(open.push(&mut outer, other));
+        assert!(!open.push(&mut outer, one));
+    }
+
+    #[test]
+    fn structs_beyond_the_room_come_and_go() {
+        let (one, other) = sharing_a_bit();
+        for before in [0, 1, ROOM - 2, ROOM - 1, ROOM, ROOM + 1, 3 * ROOM] {
+            let open = Fields::default();
+            let mut outer = open.open();
+            for n in 0..before {
+                assert!(open.push(&mut outer, &*format!("field {n}").leak()));
+            }
+            for _ in 0..3 {
+                let names: Vec<_> = (0..ROOM).map(|n| &*format!("inner {n}").leak()).collect();
+                assert!(are_new(&open, &names));
+                assert!(are_new(&open, &[one, other]));
+                assert!(!are_new(&open, &[one, other, one]));
+            }
+            assert!(open.push(&mut outer, one));
+            assert!(open.push(&mut outer, other));
+            assert!(!open.push(&mut outer, other));
+            if before > 0 {
+                assert!(!open.push(&mut outer, "field 0"));
+            }
+            open.close(&outer);
+            assert_eq!(open.count.get(), 0);
+            assert!(open.more.borrow().is_empty());
+        }
     }
 
     #[test]

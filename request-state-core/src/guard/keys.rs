@@ -94,6 +94,8 @@ mod tests {
             (&["", ""], false),
             (&["b", "a", "c", "b"], false),
             (&["", "a", ""], false),
+            (&["a", "b", "b"], false),
+            (&["b", "a", "a"], false),
             (&[&long, &long], false),
             (&[&longer, &long, "a", &longer], false),
         ] {
@@ -120,6 +122,19 @@ mod tests {
         assert!(open.close(&inner));
         open.push(&mut outer, "a").unwrap();
         assert!(!open.close(&outer));
+    }
+
+    #[test]
+    fn an_inner_object_that_is_not_sorted_is_looked_at_alone() {
+        let mut open = Keys::default();
+        let mut outer = open.open();
+        open.push(&mut outer, "a").unwrap();
+        let mut inner = open.open();
+        ["b", "a"]
+            .iter()
+            .for_each(|key| open.push(&mut inner, key).unwrap());
+        assert!(open.close(&inner));
+        assert!(open.close(&outer));
     }
 
     /// Only maps that do not come sorted are looked at as a whole.

@@ -26,6 +26,20 @@ pub(crate) const NUMBER: &str = "$serde_json::private::Number";
 /// Likewise, serde_json's `RawValue`.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
+/// Whether serde_json keeps `name` for itself. With some of its features on, it would read an object
+/// with such a member back as something else.
+#[inline(always)] // into derived code, where `name` is a constant
+fn is_reserved(name: &str) -> bool {
+    name == NUMBER || name == RAW_VALUE
+}
+
+/// The length to state for an array or object whose value states `length`. serde_json writes both
+/// brackets of what is to stay empty at once, and behind them whatever comes after all.
+#[inline]
+fn stated(length: usize) -> usize {
+    length.max(1)
+}
+
 /// What `value` displays, unless its `Display` fails.
 pub(crate) fn display<T: fmt::Display + ?Sized>(value: &T) -> Result<String, Problem> {
     let mut text = String::new();
@@ -142,6 +156,16 @@ impl<'w, S: Serializer> Guard<'w, S> {
         }
     }
 
+    /// The level inside of a variant, which is an object with the variant's name as its key, and of
+    /// what it carries.
+    #[inline]
+    fn variant(&self, name: &'static str, opens: u32) -> Result<u32, S::Error> {
+        if self.watch.rules.is_read_back && is_reserved(name) {
+            return self.watch.refuse(Problem::ReservedKey);
+        }
+        self.deeper(opens)
+    }
+
     #[inline]
     fn finite(&self, is_finite: bool) -> Result<(), S::Error> {
         if is_finite {
@@ -203,14 +227,18 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
     #[inline]
     fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq, S::Error> {
         let level = self.deeper(1)?;
-        Ok(Open::new(self.inner.serialize_seq(len)?, level, self.watch))
+        Ok(Open::new(
+            self.inner.serialize_seq(len.map(stated))?,
+            level,
+            self.watch,
+        ))
     }
 
     #[inline]
     fn serialize_tuple(self, len: usize) -> Result<Self::SerializeTuple, S::Error> {
         let level = self.deeper(1)?;
         Ok(Open::new(
-            self.inner.serialize_tuple(len)?,
+            self.inner.serialize_tuple(stated(len))?,
             level,
             self.watch,
         ))
@@ -223,14 +251,14 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         len: usize,
     ) -> Result<Self::SerializeTupleStruct, S::Error> {
         let level = self.deeper(1)?;
-        let inner = self.inner.serialize_tuple_struct(name, len)?;
+        let inner = self.inner.serialize_tuple_struct(name, stated(len))?;
         Ok(Open::new(inner, level, self.watch))
     }
 
     #[inline]
     fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
         let level = self.deeper(1)?;
-        let inner = self.inner.serialize_map(len)?;
+        let inner = self.inner.serialize_map(len.map(stated))?;
         Ok(OpenMap::new(inner, level, self.watch))
     }
 
@@ -240,13 +268,14 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         name: &'static str,
         len: usize,
     ) -> Result<Self::SerializeStruct, S::Error> {
+        let is_number = name == NUMBER;
         let level = match name {
             NUMBER => self.level,
             RAW_VALUE => return self.watch.refuse(Problem::RawValue),
             _ => self.deeper(1)?,
         };
-        let inner = self.inner.serialize_struct(name, len)?;
-        Ok(OpenStruct::new(inner, level, self.watch))
+        let inner = self.inner.serialize_struct(name, stated(len))?;
+        Ok(OpenStruct::new(inner, level, self.watch, is_number))
     }
 
     // JSON writes a variant that carries something as an object of one member, named after it.
@@ -262,7 +291,7 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         let watch = self.watch;
         let value = Guarded {
             value,
-            level: self.deeper(1)?,
+            level: self.variant(variant, 1)?,
             watch,
         };
         let result = self
@@ -279,10 +308,10 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         variant: &'static str,
         len: usize,
     ) -> Result<Self::SerializeTupleVariant, S::Error> {
-        let level = self.deeper(2)?;
+        let level = self.variant(variant, 2)?;
         let inner = self
             .inner
-            .serialize_tuple_variant(name, index, variant, len)?;
+            .serialize_tuple_variant(name, index, variant, stated(len))?;
         Ok(Open::new(inner, level, self.watch))
     }
 
@@ -294,11 +323,11 @@ impl<'w, S: Serializer> Serializer for Guard<'w, S> {
         variant: &'static str,
         len: usize,
     ) -> Result<Self::SerializeStructVariant, S::Error> {
-        let level = self.deeper(2)?;
+        let level = self.variant(variant, 2)?;
         let inner = self
             .inner
-            .serialize_struct_variant(name, index, variant, len)?;
-        Ok(OpenStruct::new(inner, level, self.watch))
+            .serialize_struct_variant(name, index, variant, stated(len))?;
+        Ok(OpenStruct::new(inner, level, self.watch, false))
     }
 
     // Transparent: the value stands in the place of its wrapper.

@@ -7,7 +7,8 @@ use serde::ser::{
 
 use super::fields::StructFields;
 use super::keys::MapKeys;
-use super::{Guarded, Watch};
+use super::{Guarded, Watch, is_reserved};
+use crate::canonical::check_number;
 use crate::problem::{Problem, Step};
 
 /// An open array or object.
@@ -121,6 +122,9 @@ impl<C: SerializeTupleVariant> SerializeTupleVariant for Open<'_, C> {
 pub(super) struct OpenMap<'w, C> {
     map: Open<'w, C>,
     keys: MapKeys,
+    /// Whether a key has come, and not yet its value. serde_json would write keys and values in any
+    /// order, and that is no JSON.
+    has_key: bool,
 }
 
 impl<'w, C> OpenMap<'w, C> {
@@ -128,6 +132,7 @@ impl<'w, C> OpenMap<'w, C> {
         Self {
             map: Open::new(inner, level, watch),
             keys: watch.keys.borrow().open(),
+            has_key: false,
         }
     }
 }
@@ -139,7 +144,9 @@ impl<C: SerializeMap> SerializeMap for OpenMap<'_, C> {
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), C::Error> {
         let Open { inner, watch, .. } = &mut self.map;
-        let seen = if watch.rules.is_read_back {
+        let seen = if std::mem::replace(&mut self.has_key, true) {
+            Err(Problem::Serialize)
+        } else if watch.rules.is_read_back {
             watch.keys.borrow_mut().push(&mut self.keys, key)
         } else {
             Ok(())
@@ -154,6 +161,10 @@ impl<C: SerializeMap> SerializeMap for OpenMap<'_, C> {
     #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
         let step = Step::Entry(self.map.next());
+        if !std::mem::replace(&mut self.has_key, false) {
+            let watch = self.map.watch;
+            return watch.note(watch.refuse(Problem::Serialize), step);
+        }
         self.map
             .member(value, step, |inner, value| inner.serialize_value(value))
     }
@@ -161,6 +172,9 @@ impl<C: SerializeMap> SerializeMap for OpenMap<'_, C> {
     #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
         let Open { inner, watch, .. } = self.map;
+        if self.has_key {
+            return watch.refuse(Problem::Serialize);
+        }
         if watch.rules.is_read_back && !watch.keys.borrow_mut().close(&self.keys) {
             return watch.refuse(Problem::DuplicateKey);
         }
@@ -172,36 +186,65 @@ impl<C: SerializeMap> SerializeMap for OpenMap<'_, C> {
 pub(super) struct OpenStruct<'w, C> {
     members: Open<'w, C>,
     fields: StructFields,
+    /// Whether it is a number that serde_json passes as a struct.
+    is_number: bool,
 }
 
 impl<'w, C> OpenStruct<'w, C> {
-    pub(super) fn new(inner: C, level: u32, watch: &'w Watch) -> Self {
+    pub(super) fn new(inner: C, level: u32, watch: &'w Watch, is_number: bool) -> Self {
         Self {
             members: Open::new(inner, level, watch),
             fields: watch.fields.open(),
+            is_number,
         }
     }
 
-    /// Passes a field on, unless its name was there already.
+    /// Passes a field on.
     #[inline(always)] // see `Fields::push`
-    fn field<T: ?Sized, E: Error>(
+    fn field<T: Serialize + ?Sized, E: Error>(
         &mut self,
         name: &'static str,
         value: &T,
         pass: impl FnOnce(&mut C, &Guarded<'_, T>) -> Result<(), E>,
     ) -> Result<(), E> {
         let watch = self.members.watch;
-        if watch.rules.is_read_back && !watch.fields.push(&mut self.fields, name) {
-            return watch.refuse(Problem::DuplicateKey);
+        if watch.rules.is_read_back
+            && let Err(problem) = self.check(name, value)
+        {
+            return watch.refuse(problem);
         }
         self.members.member(value, Step::Field(name), pass)
     }
 
+    /// Whether a field can be read back.
+    #[inline(always)] // see `Fields::push`
+    fn check<T>(&mut self, name: &'static str, value: &T) -> Result<(), Problem>
+    where
+        T: Serialize + ?Sized,
+    {
+        if is_reserved(name) != self.is_number {
+            return Err(Problem::ReservedKey);
+        }
+        if self.is_number {
+            // serde_json writes it as it is.
+            check_number(value)?;
+        }
+        if self.members.watch.fields.push(&mut self.fields, name) {
+            Ok(())
+        } else {
+            Err(Problem::DuplicateKey)
+        }
+    }
+
     #[inline]
-    fn close(self) -> C {
+    fn close<E: Error>(self) -> Result<C, E> {
         let Open { inner, watch, .. } = self.members;
+        // serde_json would write nothing at all.
+        if self.is_number && watch.rules.is_read_back && self.fields.is_empty() {
+            return watch.refuse(Problem::Number);
+        }
         watch.fields.close(&self.fields);
-        inner
+        Ok(inner)
     }
 }
 
@@ -225,7 +268,7 @@ impl<C: SerializeStruct> SerializeStruct for OpenStruct<'_, C> {
 
     #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
-        self.close().end()
+        self.close()?.end()
     }
 }
 
@@ -249,6 +292,6 @@ impl<C: SerializeStructVariant> SerializeStructVariant for OpenStruct<'_, C> {
 
     #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
-        self.close().end()
+        self.close()?.end()
     }
 }
