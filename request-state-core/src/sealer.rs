@@ -103,9 +103,17 @@ impl<C: RequestStateCodec> Sealer<C> {
     ///
     /// `state` is anything that serde_json writes, and comes back as serde_json reads it into the
     /// type that [`open`](Self::open) asks for: exactly as it went in, every double included,
-    /// whatever features are switched on in serde_json. What JSON itself does not tell apart, no
-    /// state keeps apart: `Some(None)` and `None`, or the variants of an untagged enum that are
-    /// spelled alike.
+    /// whatever features are switched on in serde_json.
+    ///
+    /// What JSON or serde itself does not carry, no state carries:
+    ///
+    /// - what JSON spells alike: `Some(None)` and `None`, variants of an untagged enum that look the
+    ///   same, and, with `arbitrary_precision`, a `Value` that is the integer `-0` and `0`;
+    /// - in tagged, untagged and flattened types, which serde reads by way of a buffer of its own:
+    ///   maps with keys that are no strings, integers beyond 64 bits, the last digit of an `f32`.
+    ///
+    /// A type that serde cannot read back is sealed and then refused with the reason `state`; a test
+    /// that seals and opens one value of it shows that.
     ///
     /// # Errors
     ///

@@ -12,7 +12,6 @@ use crate::problem::Problem;
 const RULES: Rules = Rules {
     root: "state",
     max_level: 127, // serde_json parses no more
-    is_read_back: true,
 };
 
 /// Whether this build of serde_json keeps numbers as text, a feature that any crate can switch on.
@@ -27,7 +26,7 @@ where
     T: Serialize + ?Sized,
 {
     let mut json = serde_json::Serializer::new(payload);
-    guard::serialize(state, &mut json, RULES, |_| Problem::Serialize)
+    guard::serialize::<_, _, true>(state, &mut json, RULES, |_| Problem::Serialize)
 }
 
 /// Reads what [`write`] wrote; `None` when it is of another type.

@@ -35,7 +35,6 @@ use crate::problem::Problem;
 const RULES: Rules = Rules {
     root: "params",
     max_level: 128,
-    is_read_back: false,
 };
 
 /// Whether `value` is the text of a JSON number.
@@ -58,7 +57,7 @@ where
         form: &mut form,
         place: Place::Root,
     };
-    guard::serialize(params, writer, RULES, |problem| problem)?;
+    guard::serialize::<_, _, false>(params, writer, RULES, |problem| problem)?;
     Ok(form.out)
 }
 

@@ -51,7 +51,10 @@ pub(crate) fn display<T: fmt::Display + ?Sized>(value: &T) -> Result<String, Pro
 ///
 /// Returns the first problem and its path, also when the value's own `Serialize` implementation
 /// swallowed the error.
-pub(crate) fn serialize<T, S>(
+///
+/// `READ_BACK` says whether the value is to be read back, so that no key may be there twice or be
+/// one of serde_json's own names. (The canonical form sees a key that is there twice for itself.)
+pub(crate) fn serialize<T, S, const READ_BACK: bool>(
     value: &T,
     serializer: S,
     rules: Rules,
@@ -61,7 +64,7 @@ where
     T: Serialize + ?Sized,
     S: Serializer,
 {
-    let watch = Watch {
+    let watch: Watch<READ_BACK> = Watch {
         rules,
         keys: RefCell::default(),
         fields: Fields::default(),
@@ -90,13 +93,10 @@ pub(crate) struct Rules {
     pub(crate) root: &'static str,
     /// How deeply arrays and objects may nest.
     pub(crate) max_level: u32,
-    /// Whether the value is to be read back, so that no key may be there twice or be one of
-    /// serde_json's own names. (The canonical form sees a key that is there twice for itself.)
-    pub(crate) is_read_back: bool,
 }
 
 /// What all guards of one value share.
-struct Watch {
+struct Watch<const READ_BACK: bool> {
     rules: Rules,
     /// The keys of the open maps, if the value is to be read back.
     keys: RefCell<Keys>,
@@ -111,7 +111,7 @@ struct Watch {
     steps: Cell<Vec<Step>>,
 }
 
-impl Watch {
+impl<const READ_BACK: bool> Watch<READ_BACK> {
     fn refuse<T, E: serde::ser::Error>(&self, problem: Problem) -> Result<T, E> {
         // The first one, if the value goes on after it.
         self.problem.set(self.problem.get().or(Some(problem)));
@@ -139,14 +139,14 @@ impl Watch {
     }
 }
 
-struct Guard<'w, S> {
+struct Guard<'w, S, const READ_BACK: bool> {
     inner: S,
     /// How many arrays and objects are open around the value.
     level: u32,
-    watch: &'w Watch,
+    watch: &'w Watch<READ_BACK>,
 }
 
-impl<'w, S: Serializer> Guard<'w, S> {
+impl<'w, S: Serializer, const READ_BACK: bool> Guard<'w, S, READ_BACK> {
     /// The level inside of `opens` more arrays and objects.
     #[inline]
     fn deeper(&self, opens: u32) -> Result<u32, S::Error> {
@@ -160,7 +160,7 @@ impl<'w, S: Serializer> Guard<'w, S> {
     /// what it carries.
     #[inline]
     fn variant(&self, name: &'static str, opens: u32) -> Result<u32, S::Error> {
-        if self.watch.rules.is_read_back && is_reserved(name) {
+        if READ_BACK && is_reserved(name) {
             return self.watch.refuse(Problem::ReservedKey);
         }
         self.deeper(opens)
@@ -177,13 +177,16 @@ impl<'w, S: Serializer> Guard<'w, S> {
 }
 
 /// A value that puts a guard around whatever serializer it is given.
-struct Guarded<'a, T: ?Sized> {
+struct Guarded<'a, T: ?Sized, const READ_BACK: bool> {
     value: &'a T,
     level: u32,
-    watch: &'a Watch,
+    watch: &'a Watch<READ_BACK>,
 }
 
-impl<T: Serialize + ?Sized> Serialize for Guarded<'_, T> {
+impl<T, const READ_BACK: bool> Serialize for Guarded<'_, T, READ_BACK>
+where
+    T: Serialize + ?Sized,
+{
     #[inline]
     fn serialize<S: Serializer>(&self, inner: S) -> Result<S::Ok, S::Error> {
         self.value.serialize(Guard {
@@ -194,16 +197,16 @@ impl<T: Serialize + ?Sized> Serialize for Guarded<'_, T> {
     }
 }
 
-impl<'w, S: Serializer> Serializer for Guard<'w, S> {
+impl<'w, S: Serializer, const READ_BACK: bool> Serializer for Guard<'w, S, READ_BACK> {
     type Ok = S::Ok;
     type Error = S::Error;
-    type SerializeSeq = Open<'w, S::SerializeSeq>;
-    type SerializeTuple = Open<'w, S::SerializeTuple>;
-    type SerializeTupleStruct = Open<'w, S::SerializeTupleStruct>;
-    type SerializeTupleVariant = Open<'w, S::SerializeTupleVariant>;
-    type SerializeMap = OpenMap<'w, S::SerializeMap>;
-    type SerializeStruct = OpenStruct<'w, S::SerializeStruct>;
-    type SerializeStructVariant = OpenStruct<'w, S::SerializeStructVariant>;
+    type SerializeSeq = Open<'w, S::SerializeSeq, READ_BACK>;
+    type SerializeTuple = Open<'w, S::SerializeTuple, READ_BACK>;
+    type SerializeTupleStruct = Open<'w, S::SerializeTupleStruct, READ_BACK>;
+    type SerializeTupleVariant = Open<'w, S::SerializeTupleVariant, READ_BACK>;
+    type SerializeMap = OpenMap<'w, S::SerializeMap, READ_BACK>;
+    type SerializeStruct = OpenStruct<'w, S::SerializeStruct, READ_BACK>;
+    type SerializeStructVariant = OpenStruct<'w, S::SerializeStructVariant, READ_BACK>;
 
     #[inline]
     fn serialize_f32(self, v: f32) -> Result<S::Ok, S::Error> {

@@ -12,15 +12,15 @@ use crate::canonical::check_number;
 use crate::problem::{Problem, Step};
 
 /// An open array or object.
-pub(super) struct Open<'w, C> {
+pub(super) struct Open<'w, C, const READ_BACK: bool> {
     inner: C,
     level: u32,
     members: u64,
-    watch: &'w Watch,
+    watch: &'w Watch<READ_BACK>,
 }
 
-impl<'w, C> Open<'w, C> {
-    pub(super) fn new(inner: C, level: u32, watch: &'w Watch) -> Self {
+impl<'w, C, const READ_BACK: bool> Open<'w, C, READ_BACK> {
+    pub(super) fn new(inner: C, level: u32, watch: &'w Watch<READ_BACK>) -> Self {
         Self {
             inner,
             level,
@@ -42,7 +42,7 @@ impl<'w, C> Open<'w, C> {
         &mut self,
         value: &T,
         step: Step,
-        pass: impl FnOnce(&mut C, &Guarded<'_, T>) -> Result<(), E>,
+        pass: impl FnOnce(&mut C, &Guarded<'_, T, READ_BACK>) -> Result<(), E>,
     ) -> Result<(), E> {
         let value = Guarded {
             value,
@@ -54,7 +54,7 @@ impl<'w, C> Open<'w, C> {
     }
 }
 
-impl<C: SerializeSeq> SerializeSeq for Open<'_, C> {
+impl<C: SerializeSeq, const READ_BACK: bool> SerializeSeq for Open<'_, C, READ_BACK> {
     type Ok = C::Ok;
     type Error = C::Error;
 
@@ -70,7 +70,7 @@ impl<C: SerializeSeq> SerializeSeq for Open<'_, C> {
     }
 }
 
-impl<C: SerializeTuple> SerializeTuple for Open<'_, C> {
+impl<C: SerializeTuple, const READ_BACK: bool> SerializeTuple for Open<'_, C, READ_BACK> {
     type Ok = C::Ok;
     type Error = C::Error;
 
@@ -86,7 +86,9 @@ impl<C: SerializeTuple> SerializeTuple for Open<'_, C> {
     }
 }
 
-impl<C: SerializeTupleStruct> SerializeTupleStruct for Open<'_, C> {
+impl<C: SerializeTupleStruct, const READ_BACK: bool> SerializeTupleStruct
+    for Open<'_, C, READ_BACK>
+{
     type Ok = C::Ok;
     type Error = C::Error;
 
@@ -102,7 +104,9 @@ impl<C: SerializeTupleStruct> SerializeTupleStruct for Open<'_, C> {
     }
 }
 
-impl<C: SerializeTupleVariant> SerializeTupleVariant for Open<'_, C> {
+impl<C: SerializeTupleVariant, const READ_BACK: bool> SerializeTupleVariant
+    for Open<'_, C, READ_BACK>
+{
     type Ok = C::Ok;
     type Error = C::Error;
 
@@ -119,16 +123,16 @@ impl<C: SerializeTupleVariant> SerializeTupleVariant for Open<'_, C> {
 }
 
 /// An open map.
-pub(super) struct OpenMap<'w, C> {
-    map: Open<'w, C>,
+pub(super) struct OpenMap<'w, C, const READ_BACK: bool> {
+    map: Open<'w, C, READ_BACK>,
     keys: MapKeys,
     /// Whether a key has come, and not yet its value. serde_json would write keys and values in any
     /// order, and that is no JSON.
     has_key: bool,
 }
 
-impl<'w, C> OpenMap<'w, C> {
-    pub(super) fn new(inner: C, level: u32, watch: &'w Watch) -> Self {
+impl<'w, C, const READ_BACK: bool> OpenMap<'w, C, READ_BACK> {
+    pub(super) fn new(inner: C, level: u32, watch: &'w Watch<READ_BACK>) -> Self {
         Self {
             map: Open::new(inner, level, watch),
             keys: watch.keys.borrow().open(),
@@ -137,7 +141,7 @@ impl<'w, C> OpenMap<'w, C> {
     }
 }
 
-impl<C: SerializeMap> SerializeMap for OpenMap<'_, C> {
+impl<C: SerializeMap, const READ_BACK: bool> SerializeMap for OpenMap<'_, C, READ_BACK> {
     type Ok = C::Ok;
     type Error = C::Error;
 
@@ -146,7 +150,7 @@ impl<C: SerializeMap> SerializeMap for OpenMap<'_, C> {
         let Open { inner, watch, .. } = &mut self.map;
         let seen = if std::mem::replace(&mut self.has_key, true) {
             Err(Problem::Serialize)
-        } else if watch.rules.is_read_back {
+        } else if READ_BACK {
             watch.keys.borrow_mut().push(&mut self.keys, key)
         } else {
             Ok(())
@@ -175,7 +179,7 @@ impl<C: SerializeMap> SerializeMap for OpenMap<'_, C> {
         if self.has_key {
             return watch.refuse(Problem::Serialize);
         }
-        if watch.rules.is_read_back && !watch.keys.borrow_mut().close(&self.keys) {
+        if READ_BACK && !watch.keys.borrow_mut().close(&self.keys) {
             return watch.refuse(Problem::DuplicateKey);
         }
         inner.end()
@@ -183,15 +187,15 @@ impl<C: SerializeMap> SerializeMap for OpenMap<'_, C> {
 }
 
 /// An open struct, or variant with fields.
-pub(super) struct OpenStruct<'w, C> {
-    members: Open<'w, C>,
+pub(super) struct OpenStruct<'w, C, const READ_BACK: bool> {
+    members: Open<'w, C, READ_BACK>,
     fields: StructFields,
     /// Whether it is a number that serde_json passes as a struct.
     is_number: bool,
 }
 
-impl<'w, C> OpenStruct<'w, C> {
-    pub(super) fn new(inner: C, level: u32, watch: &'w Watch, is_number: bool) -> Self {
+impl<'w, C, const READ_BACK: bool> OpenStruct<'w, C, READ_BACK> {
+    pub(super) fn new(inner: C, level: u32, watch: &'w Watch<READ_BACK>, is_number: bool) -> Self {
         Self {
             members: Open::new(inner, level, watch),
             fields: watch.fields.open(),
@@ -205,12 +209,10 @@ impl<'w, C> OpenStruct<'w, C> {
         &mut self,
         name: &'static str,
         value: &T,
-        pass: impl FnOnce(&mut C, &Guarded<'_, T>) -> Result<(), E>,
+        pass: impl FnOnce(&mut C, &Guarded<'_, T, READ_BACK>) -> Result<(), E>,
     ) -> Result<(), E> {
         let watch = self.members.watch;
-        if watch.rules.is_read_back
-            && let Err(problem) = self.check(name, value)
-        {
+        if READ_BACK && let Err(problem) = self.check(name, value) {
             return watch.refuse(problem);
         }
         self.members.member(value, Step::Field(name), pass)
@@ -240,7 +242,7 @@ impl<'w, C> OpenStruct<'w, C> {
     fn close<E: Error>(self) -> Result<C, E> {
         let Open { inner, watch, .. } = self.members;
         // serde_json would write nothing at all.
-        if self.is_number && watch.rules.is_read_back && self.fields.is_empty() {
+        if self.is_number && READ_BACK && self.fields.is_empty() {
             return watch.refuse(Problem::Number);
         }
         watch.fields.close(&self.fields);
@@ -248,7 +250,7 @@ impl<'w, C> OpenStruct<'w, C> {
     }
 }
 
-impl<C: SerializeStruct> SerializeStruct for OpenStruct<'_, C> {
+impl<C: SerializeStruct, const READ_BACK: bool> SerializeStruct for OpenStruct<'_, C, READ_BACK> {
     type Ok = C::Ok;
     type Error = C::Error;
 
@@ -272,7 +274,9 @@ impl<C: SerializeStruct> SerializeStruct for OpenStruct<'_, C> {
     }
 }
 
-impl<C: SerializeStructVariant> SerializeStructVariant for OpenStruct<'_, C> {
+impl<C: SerializeStructVariant, const READ_BACK: bool> SerializeStructVariant
+    for OpenStruct<'_, C, READ_BACK>
+{
     type Ok = C::Ok;
     type Error = C::Error;
 
