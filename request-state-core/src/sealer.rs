@@ -110,7 +110,8 @@ impl<C: RequestStateCodec> Sealer<C> {
     /// - what JSON spells alike: `Some(None)` and `None`, variants of an untagged enum that look the
     ///   same, and, with `arbitrary_precision`, a `Value` that is the integer `-0` and `0`;
     /// - in tagged, untagged and flattened types, which serde reads by way of a buffer of its own:
-    ///   maps with keys that are no strings, integers beyond 64 bits, the last digit of an `f32`.
+    ///   maps with keys that are no strings, integers beyond 64 bits, the last digit of an `f32`; and a
+    ///   flattened map also gets what belongs to another flattened member.
     ///
     /// A type that serde cannot read back is sealed and then refused with the reason `state`; a test
     /// that seals and opens one value of it shows that.

@@ -38,6 +38,7 @@ const RULES: Rules = Rules {
 };
 
 /// Whether `value` is the text of a JSON number.
+#[cold] // most builds have no number that comes as text, and all have the calls
 pub(crate) fn check_number<T: Serialize + ?Sized>(value: &T) -> Result<(), Problem> {
     value.serialize(Writer {
         form: &mut Form::empty(),
