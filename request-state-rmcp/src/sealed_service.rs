@@ -40,7 +40,8 @@ use crate::gate::Gate;
 /// # What is bound
 ///
 /// - The principal that [`principal`](Self::principal) or [`http_identity`](Self::http_identity)
-///   names. **Without either, or where they answer `None`, a state is bound to the request alone**:
+///   names. **Without either, or where what you gave them answers `None`, a state is bound to the
+///   request alone**:
 ///   whoever holds the token and sends the same request is served, for the sealer's
 ///   [`anonymous_ttl`](request_state_core::SealerBuilder::anonymous_ttl), 60 seconds unless you say
 ///   otherwise. That suits a server with one user, as on stdio.
@@ -113,7 +114,11 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
     /// Takes the principal from the identity that an HTTP authentication layer left in the request's
     /// extensions, as a value of type `T`.
     ///
-    /// A request without such a value is anonymous: let the layer reject those that must not be.
+    /// A request without such a value, or with one of another type, is not anonymous: nobody has said
+    /// who is asking, so a state that comes with it is refused, and none can be sealed. For users who
+    /// have not logged in, let the layer leave a value too, and answer `None`.
+    ///
+    /// Name the issuer beside the subject where there is more than one.
     ///
     /// # Example
     ///
@@ -137,8 +142,12 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
         name: impl Fn(&T) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         self.principal(move |context| {
-            let parts = context.extensions.get::<Parts>()?;
-            name(parts.extensions.get::<T>()?)
+            let parts = context.extensions.get::<Parts>();
+            match parts.and_then(|parts| parts.extensions.get::<T>()) {
+                Some(identity) => name(identity),
+                // A layer that is missing, or in the wrong place, must not make everybody anonymous.
+                None => Some(String::new()),
+            }
         })
     }
 

@@ -101,7 +101,7 @@ impl<C: RequestStateCodec> Boundary<C> {
 /// Refuses a batch if a request in it carries a state: a batch is not a round, and protocol
 /// versions that know `requestState` know no batches.
 fn open_batch(batch: &mut Value) -> Result<Round, Refusal> {
-    let mut refused = false;
+    let mut refused = None;
     json_rpc::for_each(batch, |message| {
         let Some(method) = json_rpc::covered_method(message) else {
             return;
@@ -110,13 +110,13 @@ fn open_batch(batch: &mut Value) -> Result<Round, Refusal> {
             .and_then(|params| params.get(STATE))
             .is_some_and(|state| !state.is_null());
         if has_state && json_rpc::id(message).is_some() {
-            log::refused("batch", method);
-            refused = true;
+            refused = Some(method);
         } else {
             remove_state(message);
         }
     });
-    if refused {
+    if let Some(method) = refused {
+        log::refused("batch", method);
         return Err(Refusal::of(Value::Null));
     }
     Ok(Round::of(Kind::NoRequest, ""))

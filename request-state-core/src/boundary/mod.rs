@@ -46,14 +46,15 @@ use crate::sealer::{SealError, Sealer};
 /// | not a string | refused |
 /// | anything, where the request cannot be bound | refused |
 /// | anything, in a message without an id | removed: nobody could be told of a refusal |
-/// | anything, in a batch | the batch is refused as a whole |
+/// | anything but null, in a batch | the batch is refused as a whole |
 ///
 /// A request cannot be bound when it names no protocol version and [`version`](Self::version) gives
-/// none, or `_meta` names one that is not a string; when the principal is empty; and when the
+/// none, or `_meta` names one that is not a string or is no object itself; when the principal is empty; and when the
 /// params cannot be digested (see [`BindingError`](crate::BindingError)). Without a state such a
 /// request passes, and only an answer that needs a seal fails.
 ///
-/// An id that is neither a string nor a number is no id: MCP allows no other, not even null.
+/// An id that is neither a string nor a number is no id: MCP allows no other, not even null. A
+/// message without an id in a batch loses its state, and the others are judged without it.
 ///
 /// # What happens to a response
 ///

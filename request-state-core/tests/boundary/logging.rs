@@ -54,7 +54,7 @@ fn each_refusal_is_one_event_with_its_reason() {
         (with_state(&first, late), ALICE, "expired"),
         (retry.clone(), Some("user:bob"), "principal"),
         (with_state(&first, 5), ALICE, "not_a_string"),
-        (json!([retry]), ALICE, "batch"),
+        (json!([retry, [retry]]), ALICE, "batch"),
         (unnamed, ALICE, "binding"),
         (retry.clone(), Some(""), "binding"),
     ] {

@@ -25,7 +25,10 @@ fn service(wizard: &Wizard) -> Service {
     StreamableHttpService::new(
         move || {
             let server = SealedService::new(wizard.clone(), sealer.clone());
-            Ok(server.http_identity(|user: &User| Some(format!("user:{}", user.0))))
+            Ok(server.http_identity(|user: &User| match user.0 {
+                "guest" => None,
+                name => Some(format!("user:{name}")),
+            }))
         },
         Arc::new(NeverSessionManager::default()),
         StreamableHttpServerConfig::default()
@@ -82,12 +85,31 @@ async fn a_state_is_bound_to_the_identity_of_its_request() {
     assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
     assert_eq!(wizard.seen(), ["PLAIN-STATE 1"]);
 
-    // Without an identity a request is anonymous, and that is not Alice.
-    let asked = post(&service, &first, None).await;
+    // A guest is anonymous, and that is not Alice.
+    let guest = Some(User("guest"));
+    let asked = post(&service, &first, guest.clone()).await;
     let again = retry(&first, asked["result"]["requestState"].clone());
     assert_eq!(
         post(&service, &again, alice).await["error"],
         refusal()["error"]
     );
-    assert!(post(&service, &again, None).await["result"].is_object());
+    assert!(post(&service, &again, guest).await["result"].is_object());
+}
+
+/// There is an identity of another type only, as when a layer is missing or leaves an `Arc` of it.
+#[tokio::test]
+async fn a_request_without_an_identity_is_nobodys_and_not_anonymous() {
+    let wizard = Wizard::default();
+    let service = service(&wizard);
+    let first = request("tools/call");
+    let asked = post(&service, &first, None).await;
+    assert_eq!(asked["error"]["code"], -32603, "{asked}");
+    assert!(!asked.to_string().contains("PLAIN-STATE"), "{asked}");
+
+    let asked = post(&service, &first, Some(User("guest"))).await;
+    let token = asked["result"]["requestState"].as_str().expect("a token");
+    wizard.seen();
+    let answer = post(&service, &retry(&first, token), None).await;
+    assert_eq!(answer["error"], refusal()["error"]);
+    assert_eq!(wizard.seen(), [] as [Value; 0]);
 }
