@@ -111,6 +111,12 @@ macro_rules! __cases {
                 another_key ring "Nor may that path use another key, or none."
                 another_kid ring "Nor the kid, which is authenticated on that path as well."
             }
+            lengths {
+                another_context any "A context that is forgotten where the payload just fills a block is forgotten for many payloads."
+                first_and_last_bytes any "The ends of a token are where a check by blocks stops short, at one length of many."
+                another_key ring "Nor may a length have a key of its own."
+                another_kid ring "Nor may the kid be left out at some lengths."
+            }
             independence {
                 opens_again_and_again any "A token may be presented again: single use is the server's business."
                 refused_first any "A refusal must not make the genuine token fail afterwards."
