@@ -138,6 +138,7 @@ macro_rules! __cases {
                 length any "A token that grows faster than its payload runs into the limit, and clients pay for it."
                 room_for_a_nonce_and_a_tag any "A tag of four bytes is guessed, a nonce of four bytes repeats: less than 24 random bytes in a token is one or the other."
                 the_payload_is_not_logged any "What stands before the first dot is logged as the kid, so it must be nothing of the payload."
+                the_key_is_not_visible ring "What is the same in every token of a key, and not in those of another, is key material in everybody's hands, or confirms a guess at it."
             }
             confidentiality {
                 claims_do_not_change any "The sealer asks once what a codec is, and decides by it where the claims are kept."
