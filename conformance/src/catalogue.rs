@@ -111,6 +111,12 @@ macro_rules! __cases {
                 another_key ring "Nor may that path use another key, or none."
                 another_kid ring "Nor the kid, which is authenticated on that path as well."
             }
+            lengths {
+                another_context any "A context that is forgotten where the payload just fills a block is forgotten for many payloads."
+                first_and_last_bytes any "The ends of a token are where a check by blocks stops short, at one length of many."
+                another_key ring "Nor may a length have a key of its own."
+                another_kid ring "Nor may the kid be left out at some lengths."
+            }
             independence {
                 opens_again_and_again any "A token may be presented again: single use is the server's business."
                 refused_first any "A refusal must not make the genuine token fail afterwards."
@@ -132,6 +138,7 @@ macro_rules! __cases {
                 length any "A token that grows faster than its payload runs into the limit, and clients pay for it."
                 room_for_a_nonce_and_a_tag any "A tag of four bytes is guessed, a nonce of four bytes repeats: less than 24 random bytes in a token is one or the other."
                 the_payload_is_not_logged any "What stands before the first dot is logged as the kid, so it must be nothing of the payload."
+                the_key_is_not_visible ring "What is the same in every token of a key, and not in those of another, is key material in everybody's hands, or confirms a guess at it."
             }
             confidentiality {
                 claims_do_not_change any "The sealer asks once what a codec is, and decides by it where the claims are kept."

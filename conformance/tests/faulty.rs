@@ -15,6 +15,7 @@ mod faulty {
     pub mod keys;
     pub mod large;
     pub mod leaks;
+    pub mod lengths;
     pub mod memory;
     pub mod nonces;
     pub mod payloads;
@@ -54,6 +55,7 @@ fn every_fault_is_found() {
         claims::faults(),
         headers::faults(),
         large::faults(),
+        lengths::faults(),
         leaks::faults(),
     ]
     .concat();

@@ -1,7 +1,7 @@
 //! What a token looks like.
 
 use crate::edits::URL_SAFE;
-use crate::kit::{Kit, encode, show};
+use crate::kit::{Kit, encode, ring_of, show, telling_bit, telling_place};
 use crate::random::Random;
 use crate::stop::{Verdict, ensure};
 use crate::token::Token;
@@ -79,6 +79,36 @@ pub(crate) fn the_payload_is_not_logged(kit: &Kit<'_>) -> Verdict {
         ensure(!visible, || {
             format!("the payload stands before the first dot, which is logged as the kid: {head}")
         })?;
+    }
+    Ok(())
+}
+
+pub(crate) fn the_key_is_not_visible(kit: &Kit<'_>) -> Verdict {
+    kit.needs_keyring()?;
+    // Rings that differ in a key only, the one that seals or the other. A codec is made for each token:
+    // what it draws once, when it is made, says nothing of the key.
+    let of = |seeds: [u64; 2]| {
+        move |_: usize| {
+            let [sealing, other] = seeds.map(|seed| Random::new(seed).key());
+            let keys = ring_of([("a", sealing), ("b", other)])?;
+            encode(&kit.codec_of(&keys), b"payload", b"context")
+        }
+    };
+    let one = of([300, 301]);
+    for seed in 302..308 {
+        for seeds in [[seed, 301], [300, seed]] {
+            // By characters, and by bits: of six keys, some differ from the first in a single bit.
+            let place = telling_place(12, one, of(seeds))?;
+            ensure(place.is_none(), || {
+                format!("character {place:?} of a token is a function of the key alone")
+            })?;
+            let place = telling_bit(one, of(seeds))?;
+            ensure(place.is_none(), || {
+                format!(
+                    "a bit from {place:?} on of what a token encodes is a function of the key alone"
+                )
+            })?;
+        }
     }
     Ok(())
 }

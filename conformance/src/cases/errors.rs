@@ -7,7 +7,7 @@ use std::time::Duration;
 use request_state_core::{DecodeError, Disclosure, RequestStateCodec};
 
 use crate::edits;
-use crate::kit::{Edit, Genuine, KIDS, Kit, encode, must_open, ring_of, show, show_bytes};
+use crate::kit::{Edit, Genuine, KIDS, Kit, encode, must_open, ring, ring_of, show, show_bytes};
 use crate::random::Random;
 use crate::stop::{Stop, Verdict, ensure};
 
@@ -146,7 +146,10 @@ pub(crate) fn another_key_is_not_authentic(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn another_context(kit: &Kit<'_>) -> Verdict {
-    let codec = kit.codec()?;
+    let keys = ring()?;
+    let codec = kit.codec_of(&keys);
+    // Of the key that seals, and of the one that no longer does.
+    let old = kit.codec_of(&keys.sealing_with(KIDS[1])?);
     let disclosure = codec.disclosure();
     let fits = |error: &DecodeError| match disclosure {
         Disclosure::Typed => matches!(error, DecodeError::OtherContext),
@@ -154,13 +157,13 @@ pub(crate) fn another_context(kit: &Kit<'_>) -> Verdict {
     };
     for length in [0, 1, 16, 300, 5_000] {
         let payload = Random::new(111).bytes(length);
-        for sealed in OTHERS.into_iter().chain([CONTEXT]) {
-            let token = encode(&codec, &payload, sealed)?;
-            for opened in OTHERS
-                .into_iter()
-                .chain([CONTEXT])
-                .filter(|opened| *opened != sealed)
-            {
+        let contexts = || OTHERS.into_iter().chain([CONTEXT]);
+        for (sealer, sealed) in [&codec, &old]
+            .into_iter()
+            .flat_map(|sealer| contexts().map(move |sealed| (sealer, sealed)))
+        {
+            let token = encode(sealer, &payload, sealed)?;
+            for opened in contexts().filter(|opened| *opened != sealed) {
                 let about = format!(
                     "its own token under another context, with a disclosure of {disclosure:?}"
                 );

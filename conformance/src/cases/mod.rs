@@ -13,6 +13,7 @@ pub(crate) mod junk;
 pub(crate) mod keys;
 pub(crate) mod kids;
 pub(crate) mod large;
+pub(crate) mod lengths;
 pub(crate) mod policy;
 pub(crate) mod round_trip;
 pub(crate) mod spelling;

@@ -235,6 +235,39 @@ fn errors() -> Vec<Fault> {
             },
         ),
         whole(
+            "typed, says Unauthentic of another context under a key that no longer seals",
+            "errors::another_context",
+            |keys| {
+                let sealing = format!("{}.", keys.sealing().0);
+                Wrapped::decode(base(keys, TYPED), move |codec, token, context| match codec
+                    .decode(token, context)
+                {
+                    Err(DecodeError::OtherContext) if !token.starts_with(&sealing) => {
+                        Err(DecodeError::Unauthentic)
+                    }
+                    result => result,
+                })
+            },
+        ),
+        whole(
+            "opaque, says OtherContext under a key that no longer seals",
+            "errors::another_context",
+            |keys| {
+                let sealing = format!("{}.", keys.sealing().0);
+                let typed = base(keys, TYPED);
+                Wrapped::decode(
+                    claiming(Disclosure::Opaque, base(keys, TYPED), |error| match error {
+                        DecodeError::OtherContext => DecodeError::Unauthentic,
+                        error => error,
+                    }),
+                    move |codec, token, context| match token.starts_with(&sealing) {
+                        true => codec.decode(token, context),
+                        false => typed.decode(token, context),
+                    },
+                )
+            },
+        ),
+        whole(
             "says OtherContext, and is opaque",
             "errors::another_context",
             |keys| claiming(Disclosure::Opaque, base(keys, TYPED), |error| error),

@@ -2,8 +2,8 @@
 
 use request_state_core::{DecodeError, EncodeError, Keyring, RequestStateCodec, wire};
 
-use super::base::{Base, ENCRYPTED, joined, keystream, mac};
-use super::fault::{Fault, whole};
+use super::base::{Base, ENCRYPTED, SIGNED, Steps, joined, keystream, mac};
+use super::fault::{Fault, step, whole};
 
 pub fn faults() -> Vec<Fault> {
     vec![
@@ -30,6 +30,50 @@ pub fn faults() -> Vec<Fault> {
             "keys::no_public_digest_of_the_context",
             |keys| nonce_of(keys, |_, context| mac(&[0; 32], context)[0] & 1),
         ),
+        keyed_nonce(
+            "has 8 bytes of its key and 8 random ones for a nonce",
+            |key| {
+                let random = wire::random::<8>().unwrap();
+                let mut nonce = *key.first_chunk::<16>().unwrap();
+                nonce[8..].copy_from_slice(&random);
+                nonce
+            },
+        ),
+        keyed_nonce("shows a hash of its key in its nonce", |key| {
+            let mut nonce = wire::random::<16>().unwrap();
+            nonce[..4].copy_from_slice(&mac(&[0; 32], key)[..4]);
+            nonce
+        }),
+        keyed_nonce("shows one bit of its key in its nonce", |key| {
+            let mut nonce = wire::random::<16>().unwrap();
+            nonce[7] = nonce[7] & !0x10 | key[20] & 0x10;
+            nonce
+        }),
+        step(
+            "carries 16 bytes of its key in its tag",
+            "appearance::the_key_is_not_visible",
+            Steps {
+                tag: |key, message| [&key[..16], &mac(key, message)].concat(),
+                ..SIGNED
+            },
+        ),
+        whole(
+            "carries the key that no longer seals in its nonce",
+            "appearance::the_key_is_not_visible",
+            |keys| {
+                let old = keys
+                    .iter()
+                    .last()
+                    .map(|(_, key)| (SIGNED.key)(key))
+                    .unwrap();
+                let nonce = move || {
+                    let mut nonce = wire::random::<16>().unwrap();
+                    nonce[8..].copy_from_slice(&old[..8]);
+                    nonce
+                };
+                with_nonce(keys, nonce)
+            },
+        ),
         whole(
             "tells wrong padding from a wrong tag",
             "errors::what_is_inside_decides_nothing",
@@ -45,6 +89,25 @@ pub fn faults() -> Vec<Fault> {
             },
         ),
     ]
+}
+
+/// Encrypts, with a nonce that shows something of the key that seals.
+fn keyed_nonce(about: &'static str, nonce: fn(&[u8; 32]) -> [u8; 16]) -> Fault {
+    whole(about, "appearance::the_key_is_not_visible", move |keys| {
+        let key = (ENCRYPTED.key)(keys.sealing().1);
+        with_nonce(keys, move || nonce(&key))
+    })
+}
+
+fn with_nonce(
+    keys: &Keyring,
+    nonce: impl Fn() -> [u8; 16] + Send + Sync + 'static,
+) -> Box<dyn RequestStateCodec> {
+    Box::new(Base {
+        keys: keys.clone(),
+        steps: ENCRYPTED,
+        nonce: Some(Box::new(move |_, _| nonce())),
+    })
 }
 
 /// Encrypts, with a nonce whose last bit says something.

@@ -1,0 +1,93 @@
+//! What is checked is checked at every length of a payload: where a block, a chunk or a counter is just
+//! full, too.
+
+use request_state_core::Keyring;
+
+use crate::kit::{Genuine, Kit, encode, must_refuse, must_refuse_context, ring, ring_of};
+use crate::random::Random;
+use crate::stop::{Stop, Verdict};
+
+const CONTEXT: &[u8] = b"context";
+
+/// Every length up to some blocks of the usual sizes, and those around each power of two up to 64 KiB:
+/// up to 32 bytes below it, for what is sealed together with a nonce or a tag.
+fn lengths() -> Vec<usize> {
+    let powers = (11..=16).map(|exponent| 1 << exponent);
+    (0..=1_100)
+        .chain(powers.flat_map(|power: usize| power - 32..=power + 1))
+        .collect()
+}
+
+fn payload(length: usize) -> Vec<u8> {
+    Random::new(200 + length as u64).bytes(length)
+}
+
+pub(crate) fn another_context(kit: &Kit<'_>) -> Verdict {
+    let codec = kit.codec()?;
+    for length in kit.paced(lengths()) {
+        let genuine = Genuine::new(&codec, &payload(length), CONTEXT)?;
+        must_refuse_context(&codec, &genuine.text, b"another", || {
+            format!("{length} bytes under another context")
+        })?;
+    }
+    Ok(())
+}
+
+pub(crate) fn first_and_last_bytes(kit: &Kit<'_>) -> Verdict {
+    let codec = kit.codec()?;
+    for length in kit.paced(lengths()) {
+        let genuine = Genuine::new(&codec, &payload(length), CONTEXT)?;
+        let token = genuine.pieces();
+        for index in token.encoded_indices() {
+            let first = token.with_part(index, |bytes| {
+                bytes.iter_mut().take(1).for_each(|byte| *byte ^= 1);
+            });
+            let last = token.with_part(index, |bytes| {
+                bytes.iter_mut().rev().take(1).for_each(|byte| *byte ^= 1);
+            });
+            for (changed, place) in [(first, "first"), (last, "last")] {
+                if changed != genuine.text {
+                    must_refuse(&codec, &changed, CONTEXT, || {
+                        format!("{length} bytes, the {place} byte of part {index} changed")
+                    })?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn another_key(kit: &Kit<'_>) -> Verdict {
+    kit.needs_keyring()?;
+    let of = |seed| Ok::<_, Stop>(kit.codec_of(&ring_of([("a", Random::new(seed).key())])?));
+    let (us, them) = (of(201)?, of(202)?);
+    for length in kit.paced(lengths()) {
+        let genuine = Genuine::new(&them, &payload(length), CONTEXT)?;
+        must_refuse(&us, &genuine.text, CONTEXT, || {
+            format!("{length} bytes sealed by another key under the same kid")
+        })?;
+    }
+    Ok(())
+}
+
+pub(crate) fn another_kid(kit: &Kit<'_>) -> Verdict {
+    kit.needs_keyring()?;
+    let keys = ring()?;
+    let codec = kit.codec_of(&keys);
+    let (kid, key) = keys.sealing();
+    // The same key under another kid: nothing but the kid tells the two apart.
+    let renamed = kit.codec_of(&Keyring::new([("b", key.clone())])?);
+    for length in kit.paced(lengths()) {
+        let token = encode(&codec, &payload(length), CONTEXT)?;
+        let rest = token
+            .strip_prefix(kid)
+            .and_then(|rest| rest.strip_prefix('.'));
+        let rest = rest.ok_or(Stop::NotApplicable(
+            "a token does not start with its kid and a dot",
+        ))?;
+        must_refuse(&renamed, &format!("b.{rest}"), CONTEXT, || {
+            format!("{length} bytes, relabelled from {kid} to b, which has the same key there")
+        })?;
+    }
+    Ok(())
+}
