@@ -1,5 +1,5 @@
 //! The suite that every codec of [`request-state`](https://docs.rs/request-state) passes, and none of
-//! the 260 faulty ones in `tests/faulty/`, which have one fault each.
+//! the 261 faulty ones in `tests/faulty/`, which have one fault each.
 //!
 //! A codec is thirty lines, and most faults in it show in no round trip: a tag compared in part, a
 //! kid that is not authenticated, a base64 decoder that forgives. Run the suite on a codec of your
@@ -12,7 +12,7 @@
 //! It sees a codec from outside. None of these shows:
 //!
 //! - a cipher that is weak in itself, a keystream that depends on no key, a comparison whose time
-//!   tells something;
+//!   tells something, a key that its author put in for himself;
 //! - a nonce that an attacker could predict but that does not repeat in 150,000 encodings, such as
 //!   one expanded from 32 random bits;
 //! - a digest of the payload or of the context that stands in the token with its salt, or key

@@ -120,7 +120,7 @@ fn a_codec_without_a_keyring_is_told_what_does_not_apply() {
         assert!(is_skipped || outcome.case.group() != "keys", "{outcome}");
         about_rings += usize::from(is_skipped);
     }
-    assert_eq!(about_rings, 21);
+    assert_eq!(about_rings, 24);
     assert!(
         report
             .to_string()

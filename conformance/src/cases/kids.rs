@@ -152,6 +152,9 @@ pub(crate) fn kids_alike(kit: &Kit<'_>) -> Verdict {
                 if token.starts_with(&format!("{kid}.")) {
                     refuses(&renamed, &token, &format!("{kid} taken for {other}"))?;
                 }
+                if let Some(moved) = relabelled(&token, kid, other) {
+                    refuses(&renamed, &moved, &format!("{kid} relabelled to {other}"))?;
+                }
             }
         }
     }
