@@ -52,8 +52,9 @@ pub(crate) fn display<T: fmt::Display + ?Sized>(value: &T) -> Result<String, Pro
 /// Returns the first problem and its path, also when the value's own `Serialize` implementation
 /// swallowed the error.
 ///
-/// `READ_BACK` says whether the value is to be read back, so that no key may be there twice or be
-/// one of serde_json's own names. (The canonical form sees a key that is there twice for itself.)
+/// `READ_BACK` says whether the value is to be read back, so that keys and values come in turn, and no
+/// key may be there twice or be one of serde_json's own names. (The canonical form sees for itself
+/// that keys and values come in turn, and a key that is there twice.)
 pub(crate) fn serialize<T, S, const READ_BACK: bool>(
     value: &T,
     serializer: S,

@@ -148,12 +148,12 @@ impl<C: SerializeMap, const READ_BACK: bool> SerializeMap for OpenMap<'_, C, REA
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), C::Error> {
         let Open { inner, watch, .. } = &mut self.map;
-        let seen = if std::mem::replace(&mut self.has_key, true) {
-            Err(Problem::Serialize)
-        } else if READ_BACK {
-            watch.keys.borrow_mut().push(&mut self.keys, key)
-        } else {
+        let seen = if !READ_BACK {
             Ok(())
+        } else if std::mem::replace(&mut self.has_key, true) {
+            Err(Problem::Serialize)
+        } else {
+            watch.keys.borrow_mut().push(&mut self.keys, key)
         };
         let result = match seen {
             Ok(()) => inner.serialize_key(key),
@@ -165,7 +165,7 @@ impl<C: SerializeMap, const READ_BACK: bool> SerializeMap for OpenMap<'_, C, REA
     #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), C::Error> {
         let step = Step::Entry(self.map.next());
-        if !std::mem::replace(&mut self.has_key, false) {
+        if READ_BACK && !std::mem::replace(&mut self.has_key, false) {
             let watch = self.map.watch;
             return watch.note(watch.refuse(Problem::Serialize), step);
         }
@@ -176,7 +176,7 @@ impl<C: SerializeMap, const READ_BACK: bool> SerializeMap for OpenMap<'_, C, REA
     #[inline]
     fn end(self) -> Result<C::Ok, C::Error> {
         let Open { inner, watch, .. } = self.map;
-        if self.has_key {
+        if READ_BACK && self.has_key {
             return watch.refuse(Problem::Serialize);
         }
         if READ_BACK && !watch.keys.borrow_mut().close(&self.keys) {
