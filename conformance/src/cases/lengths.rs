@@ -58,10 +58,22 @@ pub(crate) fn first_and_last_bytes(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn another_key(kit: &Kit<'_>) -> Verdict {
+    refuses_another_key(kit, kit.paced(lengths()))
+}
+
+pub(crate) fn another_kid(kit: &Kit<'_>) -> Verdict {
+    refuses_another_kid(kit, kit.paced(lengths()))
+}
+
+/// Refuses what another key sealed under the same kid, at each of `lengths`.
+pub(super) fn refuses_another_key(
+    kit: &Kit<'_>,
+    lengths: impl IntoIterator<Item = usize>,
+) -> Verdict {
     kit.needs_keyring()?;
     let of = |seed| Ok::<_, Stop>(kit.codec_of(&ring_of([("a", Random::new(seed).key())])?));
     let (us, them) = (of(201)?, of(202)?);
-    for length in kit.paced(lengths()) {
+    for length in lengths {
         let genuine = Genuine::new(&them, &payload(length), CONTEXT)?;
         must_refuse(&us, &genuine.text, CONTEXT, || {
             format!("{length} bytes sealed by another key under the same kid")
@@ -70,14 +82,18 @@ pub(crate) fn another_key(kit: &Kit<'_>) -> Verdict {
     Ok(())
 }
 
-pub(crate) fn another_kid(kit: &Kit<'_>) -> Verdict {
+/// Refuses a token whose kid was exchanged for another, at each of `lengths`.
+pub(super) fn refuses_another_kid(
+    kit: &Kit<'_>,
+    lengths: impl IntoIterator<Item = usize>,
+) -> Verdict {
     kit.needs_keyring()?;
     let keys = ring()?;
     let codec = kit.codec_of(&keys);
     let (kid, key) = keys.sealing();
     // The same key under another kid: nothing but the kid tells the two apart.
     let renamed = kit.codec_of(&Keyring::new([("b", key.clone())])?);
-    for length in kit.paced(lengths()) {
+    for length in lengths {
         let token = encode(&codec, &payload(length), CONTEXT)?;
         let rest = token
             .strip_prefix(kid)
