@@ -29,6 +29,7 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 ///   starts again with the process, and runs alike on every replica.
 /// - It is at most twice as long as its payload and 4,096 characters more. What stands before its first
 ///   dot may be logged, as the kid, and is nothing of the payload.
+/// - Beside the kid, nothing in it is the same in every token of a key and not in those of another.
 /// - Refusing takes time in proportion to the token's length, and never panics.
 /// - A refusal is never [`DecodeError::Unavailable`], which says that nothing is known about the token.
 /// - Where [`encrypts`](Self::encrypts) is true, which error a refusal is does not depend on what is
