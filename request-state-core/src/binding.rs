@@ -7,7 +7,9 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::canonical;
+use crate::principal::Unidentified;
 use crate::problem::Problem;
+use crate::reason::Reason;
 
 /// The length of a principal digest, in bytes.
 pub(crate) const PRINCIPAL_LEN: usize = 16;
@@ -220,8 +222,19 @@ pub enum BindingError {
     EmptyMethod,
     /// The principal is an empty string. A user whose name was not found is not a user without a
     /// name: say `None` for an anonymous one.
-    #[error("the request's principal is empty: pass None for an anonymous request")]
+    #[error("the request's principal is empty")]
     EmptyPrincipal,
+    /// The request names no protocol version, and none was given for it. Only a
+    /// [`Boundary`](crate::Boundary) returns this, as the next two.
+    #[error("the request names no protocol version, and the server gives none")]
+    NoVersion,
+    /// The request has no principal, and the server [requires
+    /// one](crate::Boundary::require_principal).
+    #[error("the request has no principal, and require_principal is set")]
+    NoPrincipal,
+    /// The server could not tell who sent the request.
+    #[error("{0}")]
+    Unidentified(Unidentified),
     /// The params cannot be digested.
     #[error("{path}: {problem}")]
     Params {
@@ -230,4 +243,14 @@ pub enum BindingError {
         /// What is wrong there.
         problem: Problem,
     },
+}
+
+impl BindingError {
+    /// The name of the error in the log.
+    pub(crate) fn reason(&self) -> Reason {
+        match self {
+            Self::NoPrincipal | Self::Unidentified(_) => Reason::Unidentified,
+            _ => Reason::Binding,
+        }
+    }
 }

@@ -1,28 +1,36 @@
-//! What a payload says: how long it holds, whom and what it is for, and the state.
+//! The claims of a payload: how long it holds, whom and what it is for.
 //!
-//! `version[1] ‖ expires_at_ms[8] ‖ principal[16] ‖ request[32] ‖ state JSON`, where the two digests
-//! stand only in a payload that the codec encrypts. In a readable one they would let whoever holds
+//! `layout[1] ‖ expires_at_ms[8] ‖ principal[16] ‖ request[32] ‖ body`, where the two digests
+//! are only in a payload that the codec encrypts. In a readable one they would let whoever holds
 //! the token test a guess at the principal or at an amount, so there they are part of the context.
 
 use subtle::ConstantTimeEq;
 
 use crate::binding::{Binding, PRINCIPAL_LEN, REQUEST_LEN};
+use crate::reason::Reason;
 use crate::wire::push_prefixed;
 
-/// The version of the layout. A change of layout, or of the meaning of a part, changes it.
-const VERSION: u8 = 1;
+/// What the body is. A change of layout, or of the meaning of a part, takes a new number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// A state as JSON: the tokens of a `Sealer`.
+    State = 1,
+    /// A round of a flow: the tokens of a `Boundary`.
+    Round = 2,
+}
 
-/// The most bytes that stand before the state.
+/// The most bytes before the body.
 pub(crate) const MAX_HEADER_LEN: usize = 1 + 8 + PRINCIPAL_LEN + REQUEST_LEN;
 
-/// Writes everything that stands before the state.
+/// Writes everything before the body.
 pub(crate) fn write_header(
     payload: &mut Vec<u8>,
+    layout: Layout,
     expires_at_ms: u64,
     binding: &Binding,
     encrypted: bool,
 ) {
-    payload.push(VERSION);
+    payload.push(layout as u8);
     payload.extend_from_slice(&expires_at_ms.to_be_bytes());
     if encrypted {
         payload.extend_from_slice(binding.principal());
@@ -52,19 +60,19 @@ pub(crate) fn context(binding: &Binding, server: &str, encrypted: bool) -> Vec<u
 pub(crate) struct Claims<'a> {
     pub(crate) expires_at_ms: u64,
     digests: Option<(&'a [u8; PRINCIPAL_LEN], &'a [u8; REQUEST_LEN])>,
-    /// The state as JSON, not looked into yet.
-    pub(crate) state: &'a [u8],
+    /// What the layout says, not parsed yet.
+    pub(crate) body: &'a [u8],
 }
 
 impl<'a> Claims<'a> {
-    /// Splits a payload; `None` when it is too short or of another version.
-    pub(crate) fn read(payload: &'a [u8], encrypted: bool) -> Option<Self> {
-        let (&[version], rest) = payload.split_first_chunk()?;
+    /// Splits a payload. Returns `None` when it is too short or of another layout.
+    pub(crate) fn read(payload: &'a [u8], layout: Layout, encrypted: bool) -> Option<Self> {
+        let (&[number], rest) = payload.split_first_chunk()?;
         let (expires_at_ms, rest) = rest.split_first_chunk()?;
-        if version != VERSION {
+        if number != layout as u8 {
             return None;
         }
-        let (digests, state) = if encrypted {
+        let (digests, body) = if encrypted {
             let (principal, rest) = rest.split_first_chunk()?;
             let (request, rest) = rest.split_first_chunk()?;
             (Some((principal, request)), rest)
@@ -74,19 +82,22 @@ impl<'a> Claims<'a> {
         Some(Self {
             expires_at_ms: u64::from_be_bytes(*expires_at_ms),
             digests,
-            state,
+            body,
         })
     }
 
-    /// Whether it is for the principal of `binding`. True where the context has ensured it.
-    pub(crate) fn is_for_principal(&self, binding: &Binding) -> bool {
-        self.digests
-            .is_none_or(|(principal, _)| principal.ct_eq(binding.principal()).into())
-    }
-
-    /// Whether it is for the request of `binding`. True where the context has ensured it.
-    pub(crate) fn is_for_request(&self, binding: &Binding) -> bool {
-        self.digests
-            .is_none_or(|(_, request)| request.ct_eq(binding.request()).into())
+    /// Checks that the claims are for the principal and the request of `binding`. In a readable
+    /// payload the context has ensured it.
+    pub(crate) fn check(&self, binding: &Binding) -> Result<(), Reason> {
+        let Some((principal, request)) = self.digests else {
+            return Ok(());
+        };
+        if !bool::from(principal.ct_eq(binding.principal())) {
+            return Err(Reason::Principal);
+        }
+        if !bool::from(request.ct_eq(binding.request())) {
+            return Err(Reason::Request);
+        }
+        Ok(())
     }
 }

@@ -38,18 +38,24 @@ mod codec;
 mod guard;
 mod key;
 mod keyring;
+mod log;
 mod prepared;
+mod principal;
 mod problem;
 mod reason;
 mod sealer;
 mod state;
 
 pub use binding::{Binding, BindingError, Request};
-pub use boundary::{Boundary, Opened, Refusal, Round};
+pub use boundary::{
+    AnswerFilter, AnswersWithoutState, Boundary, FlowId, Incoming, Opened, Question, QuestionKind,
+    Refusal, Round, Sender, Token,
+};
 pub use codec::{BoxError, DecodeError, Disclosure, EncodeError, RequestStateCodec};
 pub use key::{Key, KeyError};
 pub use keyring::{Keyring, KeyringError};
 pub use prepared::Prepared;
+pub use principal::{Principal, Unidentified};
 pub use problem::Problem;
 pub use reason::OpenError;
 pub use sealer::{ConfigError, SealError, Sealer, SealerBuilder};

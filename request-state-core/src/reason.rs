@@ -1,5 +1,8 @@
 //! Why a token was refused: for the operator exactly, for the caller as far as disclosure allows.
 
+use std::error::Error;
+use std::io::ErrorKind;
+
 use crate::codec::{DecodeError, Disclosure};
 
 /// The answer to a token that does not open.
@@ -38,38 +41,66 @@ impl std::fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// The first check that failed, in the order in which they run.
+/// Why a token or a request was rejected, or what was done to it: one name for each, in every API.
+///
+/// First come the checks of a token, in the order in which they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
     TooLong,
     Malformed,
     UnknownKey,
     Unauthentic,
-    Unavailable,
+    /// The kind of I/O error behind the outage, if one is.
+    Unavailable(Option<ErrorKind>),
     OtherContext,
     Principal,
     Request,
-    Expired,
+    /// How many milliseconds ago.
+    Expired(u64),
     MintedInFuture,
     State,
+    // A request that cannot be bound, or that is not a round.
+    NotAString,
+    Binding,
+    Unidentified,
+    Batch,
+    // A request that was served. Each with a number: milliseconds since the expiry, or answers.
+    Restarted(u64),
+    AnswersWithoutState(usize),
+    AnswersNotAsked(usize),
+    AnswersNotAnObject(usize),
+    // A response that was not sealed.
+    Rounds,
+    Flow,
+    Seal,
 }
 
 impl Reason {
     /// The fixed word in the log.
-    #[cfg(feature = "tracing")]
-    fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::TooLong => "too_long",
             Self::Malformed => "malformed",
             Self::UnknownKey => "unknown_key",
             Self::Unauthentic => "unauthentic",
-            Self::Unavailable => "unavailable",
+            Self::Unavailable(_) => "unavailable",
             Self::OtherContext => "other_context",
             Self::Principal => "principal",
             Self::Request => "request",
-            Self::Expired => "expired",
+            Self::Expired(_) => "expired",
             Self::MintedInFuture => "minted_in_future",
             Self::State => "state",
+            Self::NotAString => "not_a_string",
+            Self::Binding => "binding",
+            Self::Unidentified => "unidentified",
+            Self::Batch => "batch",
+            Self::Restarted(_) => "restarted",
+            Self::AnswersWithoutState(_) => "answers_without_state",
+            Self::AnswersNotAsked(_) => "answers_not_asked",
+            Self::AnswersNotAnObject(_) => "answers_not_an_object",
+            Self::Rounds => "rounds",
+            Self::Flow => "flow",
+            Self::Seal => "seal",
         }
     }
 
@@ -80,27 +111,10 @@ impl Reason {
             (Disclosure::Typed, Self::OtherContext | Self::Principal | Self::Request) => {
                 OpenError::Mismatch
             }
-            (Disclosure::Typed, Self::Expired) => OpenError::Expired,
+            (Disclosure::Typed, Self::Expired(_)) => OpenError::Expired,
             (Disclosure::Typed, _) => OpenError::Invalid,
         }
     }
-
-    /// Tells the operator.
-    #[cfg(feature = "tracing")]
-    pub(crate) fn log(self, method: &str, token: &str) {
-        let reason = self.as_str();
-        match crate::wire::split_kid(token) {
-            Ok((kid, _)) => {
-                tracing::warn!(target: "request_state", reason, method, kid, "requestState refused");
-            }
-            Err(_) => {
-                tracing::warn!(target: "request_state", reason, method, "requestState refused");
-            }
-        }
-    }
-
-    #[cfg(not(feature = "tracing"))]
-    pub(crate) fn log(self, _method: &str, _token: &str) {}
 }
 
 impl From<DecodeError> for Reason {
@@ -110,7 +124,21 @@ impl From<DecodeError> for Reason {
             DecodeError::UnknownKey => Self::UnknownKey,
             DecodeError::Unauthentic => Self::Unauthentic,
             DecodeError::OtherContext => Self::OtherContext,
-            DecodeError::Unavailable(_) => Self::Unavailable,
+            DecodeError::Unavailable(error) => Self::Unavailable(io_kind(&*error)),
         }
     }
+}
+
+/// Returns the kind of the first I/O error in the chain of `error`'s sources.
+///
+/// It is what an outage may say in the log: the error's text may hold a secret.
+pub(crate) fn io_kind(error: &(dyn Error + 'static)) -> Option<ErrorKind> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(error) = error.downcast_ref::<std::io::Error>() {
+            return Some(error.kind());
+        }
+        next = error.source();
+    }
+    None
 }

@@ -1,20 +1,22 @@
 //! The sealer: every policy and every claim, around a codec that does the cryptography.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::binding::{Binding, BindingError};
-use crate::claims::{self, Claims};
+use crate::claims::{self, Claims, Layout};
 use crate::codec::{Disclosure, EncodeError, RequestStateCodec};
+use crate::log::Event;
 use crate::problem::Problem;
-use crate::reason::{OpenError, Reason};
+use crate::reason::{OpenError, Reason, io_kind};
 use crate::state;
 
 /// A token that outlives now + TTL by more than this was minted by another clock or policy.
-const CLOCK_SKEW_MS: u64 = 60_000;
+pub(crate) const CLOCK_SKEW_MS: u64 = 60_000;
 
 /// The most that a seal reserves for the payload at once: what fits a token of the default limit.
 /// Reserving costs nothing until it is written to, and saves growing.
@@ -63,14 +65,18 @@ pub struct Sealer<C> {
     policy: Policy,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Policy {
     server: String,
+    clock: Option<Arc<Clock>>,
     ttl_ms: u64,
     anonymous_ttl_ms: u64,
     max_token_len: usize,
     disclosure: Disclosure,
 }
+
+/// Returns the time. Without one, the system's clock is asked.
+type Clock = dyn Fn() -> SystemTime + Send + Sync;
 
 impl<C: RequestStateCodec> Sealer<C> {
     /// A sealer with the default policy; see [`SealerBuilder`].
@@ -95,6 +101,7 @@ impl<C: RequestStateCodec> Sealer<C> {
             anonymous_ttl: Duration::from_secs(60),
             max_token_len: 65_536,
             disclosure: None,
+            clock: None,
             codec,
         }
     }
@@ -123,7 +130,7 @@ impl<C: RequestStateCodec> Sealer<C> {
     where
         T: Serialize + ?Sized,
     {
-        self.seal_at(state, binding, SystemTime::now())
+        self.seal_at(state, binding, self.now())
     }
 
     /// Seals as of `now`. For tests, and for servers with a clock of their own.
@@ -146,15 +153,28 @@ impl<C: RequestStateCodec> Sealer<C> {
         let expires_at_ms = milliseconds(now)
             .and_then(|now_ms| now_ms.checked_add(self.ttl_ms(binding)))
             .ok_or(SealError::Clock)?;
+        self.seal_body(Layout::State, expires_at_ms, binding, |payload| {
+            state::write(payload, state)
+                .map_err(|(path, problem)| SealError::State { path, problem })
+        })
+    }
+
+    /// Seals the claims, and the body that `write` appends to them.
+    pub(crate) fn seal_body(
+        &self,
+        layout: Layout,
+        expires_at_ms: u64,
+        binding: &Binding,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), SealError>,
+    ) -> Result<String, SealError> {
         let limit = self.policy.max_token_len;
         let mut payload = Vec::with_capacity(
             claims::MAX_HEADER_LEN
                 .saturating_add(limit.saturating_mul(3) / 4)
                 .min(MAX_RESERVE),
         );
-        claims::write_header(&mut payload, expires_at_ms, binding, self.encrypts);
-        state::write(&mut payload, state)
-            .map_err(|(path, problem)| SealError::State { path, problem })?;
+        claims::write_header(&mut payload, layout, expires_at_ms, binding, self.encrypts);
+        write(&mut payload)?;
         let token = self
             .codec
             .encode(&payload, &self.context(binding))
@@ -174,12 +194,13 @@ impl<C: RequestStateCodec> Sealer<C> {
     ///
     /// An [`OpenError`] for everything but a token of ours, for this request and principal, in
     /// time. The exact reason goes to the log, as a `tracing` event of target `request_state`, with
-    /// the fields `reason`, `method` and, where the token starts with something like one, `kid`.
+    /// the fields `reason`, `server`, `version`, `method` and, where the token starts with something
+    /// like one, `kid`. See `docs/operations.md`.
     pub fn open<T>(&self, token: &str, binding: &Binding) -> Result<T, OpenError>
     where
         T: DeserializeOwned,
     {
-        self.open_at(token, binding, SystemTime::now())
+        self.open_at(token, binding, self.now())
     }
 
     /// Opens as of `now`. For tests, and for servers with a clock of their own.
@@ -199,56 +220,97 @@ impl<C: RequestStateCodec> Sealer<C> {
     where
         T: DeserializeOwned,
     {
-        self.try_open(token, binding, now)
-            .map_err(|reason| self.refuse(reason, binding, token))
+        self.try_open(token, binding, now).map_err(|reason| {
+            self.event(binding).rejected(reason, Some(token));
+            reason.disclose(self.policy.disclosure)
+        })
     }
 
-    /// Logs why a token was refused. Returns what the caller learns.
-    pub(crate) fn refuse(&self, reason: Reason, binding: &Binding, token: &str) -> OpenError {
-        reason.log(binding.method(), token);
-        reason.disclose(self.policy.disclosure)
-    }
-
-    pub(crate) fn try_open<T>(
-        &self,
-        token: &str,
-        binding: &Binding,
-        now: SystemTime,
-    ) -> Result<T, Reason>
+    fn try_open<T>(&self, token: &str, binding: &Binding, now: SystemTime) -> Result<T, Reason>
     where
         T: DeserializeOwned,
     {
+        let payload = self.decode(token, binding)?;
+        let claims = self.claims(&payload, Layout::State)?;
+        claims.check(binding)?;
+        self.check_time(claims.expires_at_ms, None, binding, milliseconds(now))?;
+        state::read(claims.body).ok_or(Reason::State)
+    }
+
+    /// Returns the authentic payload of `token`.
+    pub(crate) fn decode(&self, token: &str, binding: &Binding) -> Result<Vec<u8>, Reason> {
         if token.len() > self.policy.max_token_len {
             return Err(Reason::TooLong);
         }
-        let payload = self.codec.decode(token, &self.context(binding))?;
-        let claims = Claims::read(&payload, self.encrypts).ok_or(Reason::Malformed)?;
-        if !claims.is_for_principal(binding) {
-            return Err(Reason::Principal);
+        Ok(self.codec.decode(token, &self.context(binding))?)
+    }
+
+    /// Splits an authentic payload, which must be of `layout`.
+    pub(crate) fn claims<'a>(
+        &self,
+        payload: &'a [u8],
+        layout: Layout,
+    ) -> Result<Claims<'a>, Reason> {
+        Claims::read(payload, layout, self.encrypts).ok_or(Reason::Malformed)
+    }
+
+    /// Checks the expiry of a token, and that this server may have given it.
+    ///
+    /// `end_ms`, where there is one, ends the token's life too. `now_ms` is `None` before 1970.
+    pub(crate) fn check_time(
+        &self,
+        expires_at_ms: u64,
+        end_ms: Option<u64>,
+        binding: &Binding,
+        now_ms: Option<u64>,
+    ) -> Result<(), Reason> {
+        let Some(now_ms) = now_ms else {
+            return Err(Reason::MintedInFuture);
+        };
+        let end_ms = end_ms.map_or(expires_at_ms, |end_ms| end_ms.min(expires_at_ms));
+        if let Some(late_ms) = now_ms.checked_sub(end_ms) {
+            return Err(Reason::Expired(late_ms));
         }
-        if !claims.is_for_request(binding) {
-            return Err(Reason::Request);
-        }
-        let now_ms = milliseconds(now);
-        if now_ms.is_some_and(|now_ms| now_ms >= claims.expires_at_ms) {
-            return Err(Reason::Expired);
-        }
-        let latest = now_ms.map(|now_ms| {
-            now_ms
-                .saturating_add(self.ttl_ms(binding))
-                .saturating_add(CLOCK_SKEW_MS)
-        });
-        if latest.is_none_or(|latest| claims.expires_at_ms > latest) {
+        let latest_ms = now_ms
+            .saturating_add(self.ttl_ms(binding))
+            .saturating_add(CLOCK_SKEW_MS);
+        if expires_at_ms > latest_ms {
             return Err(Reason::MintedInFuture);
         }
-        state::read(claims.state).ok_or(Reason::State)
+        Ok(())
+    }
+
+    /// An event about a request that is bound.
+    fn event<'a>(&'a self, binding: &'a Binding) -> Event<'a> {
+        Event {
+            server: self.server(),
+            version: Some(binding.version()),
+            method: binding.method(),
+            id: None,
+        }
+    }
+
+    pub(crate) fn now(&self) -> SystemTime {
+        match &self.policy.clock {
+            None => SystemTime::now(),
+            Some(clock) => clock(),
+        }
+    }
+
+    pub(crate) fn server(&self) -> &str {
+        &self.policy.server
+    }
+
+    /// The longest TTL, in milliseconds.
+    pub(crate) fn max_ttl_ms(&self) -> u64 {
+        self.policy.ttl_ms.max(self.policy.anonymous_ttl_ms)
     }
 
     fn context(&self, binding: &Binding) -> Vec<u8> {
         claims::context(binding, &self.policy.server, self.encrypts)
     }
 
-    fn ttl_ms(&self, binding: &Binding) -> u64 {
+    pub(crate) fn ttl_ms(&self, binding: &Binding) -> u64 {
         if binding.is_anonymous() {
             self.policy.anonymous_ttl_ms
         } else {
@@ -258,9 +320,21 @@ impl<C: RequestStateCodec> Sealer<C> {
 }
 
 /// Whole milliseconds since 1970, the most that 64 bits hold; `None` before.
-fn milliseconds(time: SystemTime) -> Option<u64> {
+pub(crate) fn milliseconds(time: SystemTime) -> Option<u64> {
     let since = time.duration_since(UNIX_EPOCH).ok()?;
     Some(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Policy")
+            .field("server", &self.server)
+            .field("ttl_ms", &self.ttl_ms)
+            .field("anonymous_ttl_ms", &self.anonymous_ttl_ms)
+            .field("max_token_len", &self.max_token_len)
+            .field("disclosure", &self.disclosure)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<C> fmt::Debug for Sealer<C> {
@@ -296,6 +370,7 @@ pub struct SealerBuilder<C> {
     anonymous_ttl: Duration,
     max_token_len: usize,
     disclosure: Option<Disclosure>,
+    clock: Option<Arc<Clock>>,
     codec: C,
 }
 
@@ -337,6 +412,28 @@ impl<C: RequestStateCodec> SealerBuilder<C> {
         self
     }
 
+    /// Sets the clock: a function that returns the time. Default: the system's clock.
+    ///
+    /// For tests and simulations, and for hosts that have no system clock, such as
+    /// `wasm32-unknown-unknown`, where [`SystemTime::now`] panics. [`Sealer::seal_at`] and
+    /// [`Sealer::open_at`] take the time as an argument and do not ask the clock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use request_state_core::{RequestStateCodec, ConfigError, Sealer};
+    /// # fn example<C: RequestStateCodec>(codec: C) -> Result<Sealer<C>, ConfigError> {
+    /// use std::time::{Duration, UNIX_EPOCH};
+    ///
+    /// let noon = UNIX_EPOCH + Duration::from_secs(1_796_212_800);
+    /// Sealer::builder("billing", codec).clock(move || noon).build()
+    /// # }
+    /// ```
+    pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
     /// Makes the sealer.
     ///
     /// # Errors
@@ -363,6 +460,7 @@ impl<C: RequestStateCodec> SealerBuilder<C> {
                 max_token_len: self.max_token_len,
                 disclosure: self.disclosure.unwrap_or_else(|| self.codec.disclosure()),
                 server: self.server,
+                clock: self.clock,
             },
             codec: self.codec,
         })
@@ -445,11 +543,68 @@ pub enum SealError {
     /// The codec could not encode.
     #[error(transparent)]
     Codec(EncodeError),
-    /// The request of the round could not be bound. Only a [`Boundary`](crate::Boundary) says so.
+    /// The request of the round cannot be bound. Only a [`Boundary`](crate::Boundary) returns this,
+    /// as all that follow.
     #[error("the request cannot be bound: {0}")]
     Binding(BindingError),
-    /// The round is of a batch, of a message without an id, or of a method that has no states. Only
-    /// a [`Boundary`](crate::Boundary) says so.
+    /// The round is of a batch, of a message without an id, or of a method whose results are never
+    /// `input_required`.
     #[error("there is no request to seal a requestState for")]
     NoRequest,
+    /// The result is `input_required` with neither questions nor a state.
+    #[error("the result is input_required with neither inputRequests nor requestState")]
+    NothingAsked,
+    /// The handler's `requestState` is neither a string nor null.
+    #[error("the handler's requestState is not a string")]
+    NotAString,
+    /// The handler's `inputRequests` is neither an object nor null.
+    #[error("the handler's inputRequests is not an object")]
+    NotAnObject,
+    /// A question is not an elicitation in form or URL mode, a sampling request or a roots request.
+    #[error("inputRequests: entry {entry} is not an elicitation, a sampling or a roots request")]
+    UnknownQuestion {
+        /// Which question, counted from 1.
+        entry: usize,
+    },
+    /// There are more questions than a token holds.
+    #[error("inputRequests has {count} entries; the maximum is {limit}")]
+    TooManyQuestions {
+        /// How many there are.
+        count: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The names of the questions are longer than a token holds.
+    #[error("the names in inputRequests are {length} bytes long together; the maximum is {limit}")]
+    NamesTooLong {
+        /// The length of all names together, in bytes.
+        length: usize,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The flow has had as many rounds as [`max_rounds`](crate::Boundary::max_rounds) allows.
+    #[error("the flow has reached max_rounds, {limit}")]
+    Rounds {
+        /// The limit.
+        limit: u16,
+    },
+    /// The flow is older than [`max_flow`](crate::Boundary::max_flow) allows.
+    #[error("the flow is older than max_flow, {limit:?}")]
+    Flow {
+        /// The limit.
+        limit: Duration,
+    },
+}
+
+impl SealError {
+    /// The name of the error in the log.
+    pub(crate) fn reason(&self) -> Reason {
+        match self {
+            Self::Rounds { .. } => Reason::Rounds,
+            Self::Flow { .. } => Reason::Flow,
+            Self::Binding(error) => error.reason(),
+            Self::Codec(EncodeError::Unavailable(error)) => Reason::Unavailable(io_kind(&**error)),
+            _ => Reason::Seal,
+        }
+    }
 }

@@ -11,6 +11,9 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// The member of params and results that this is all about.
 pub(super) const STATE: &str = "requestState";
 
+/// The questions in a result that asks for input.
+pub(super) const REQUESTS: &str = "inputRequests";
+
 /// The client's answers to the questions of the last round.
 pub(super) const RESPONSES: &str = "inputResponses";
 
@@ -33,16 +36,16 @@ pub(super) fn id(message: &Value) -> Option<&Value> {
         .filter(|id| id.is_string() || id.is_number())
 }
 
-/// The protocol version that `params` name, else the one that is `given`; empty when neither does,
-/// or when what should name one is not a string.
-pub(super) fn version<'a>(params: &'a Value, given: &'a str) -> &'a str {
+/// The protocol version that `params` name, else the one that is `given`. `None` when neither does,
+/// and when what should name one is not a string.
+pub(super) fn version<'a>(params: &'a Value, given: Option<&'a str>) -> Option<&'a str> {
     match params.get("_meta") {
         None | Some(Value::Null) => given,
         Some(Value::Object(meta)) => match meta.get(VERSION) {
             None => given,
-            Some(version) => version.as_str().unwrap_or_default(),
+            Some(version) => version.as_str(),
         },
-        Some(_) => "",
+        Some(_) => None,
     }
 }
 
@@ -51,13 +54,10 @@ pub(super) fn params_mut(message: &mut Value) -> Option<&mut Map<String, Value>>
     message.get_mut("params")?.as_object_mut()
 }
 
-/// The state in a response that asks for input.
-pub(super) fn asked_state(response: &mut Value) -> Option<&mut Value> {
+/// The result of a response, if it asks for input.
+pub(super) fn asking(response: &mut Value) -> Option<&mut Map<String, Value>> {
     let result = response.get_mut("result")?.as_object_mut()?;
-    if result.get("resultType")?.as_str() != Some("input_required") {
-        return None;
-    }
-    result.get_mut(STATE).filter(|state| !state.is_null())
+    (result.get("resultType")?.as_str()? == "input_required").then_some(result)
 }
 
 /// Puts an error that says nothing in the place of `response`.

@@ -1,129 +1,187 @@
-//! The boundary's face for JSON-RPC messages.
+//! The API for JSON-RPC messages.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::json_rpc::{self, RESPONSES, STATE};
-use super::round::{Kind, Opened, Refusal, Round};
-use super::{Boundary, log};
-use crate::binding::Request;
+use super::json_rpc::{self, REQUESTS, RESPONSES, STATE};
+use super::question::questions;
+use super::round::{Kind, Opened, Round};
+use super::sender::{Incoming, Sender, Token};
+use super::{Boundary, Refusal};
+use crate::binding::{BindingError, Request};
 use crate::codec::RequestStateCodec;
+use crate::log::RequestId;
+use crate::reason::Reason;
+use crate::sealer::SealError;
 
 impl<C: RequestStateCodec> Boundary<C> {
     /// Opens the state of a message that arrived, and puts the plain string in its place.
     ///
-    /// `request` is any JSON-RPC message or batch, as it arrived; what is not a request of the three
-    /// methods passes untouched. `principal` is who sent it, as the server's authentication says,
-    /// and `None` is anonymous (see [`Request::principal`]).
+    /// `request` is any JSON-RPC message or batch, as it arrived. What is not a request of the three
+    /// methods passes untouched. `sender` is who sent it, as the server's authentication says:
+    /// `Some(name)`, `None` for anonymous (see [`Request::principal`]), or a [`Sender`].
     ///
-    /// Keep the [`Round`] for the response, and hand it to [`seal_response`](Self::seal_response).
+    /// Keep the [`Round`] for the response, and pass it to [`seal_response`](Self::seal_response).
     ///
     /// # Errors
     ///
-    /// A [`Refusal`], which has the answer for the client: the handler must not see the request.
-    pub fn open_request(
+    /// A [`Refusal`], which has the answer for the client. The handler must not see the request; its
+    /// `requestState` and `inputResponses` have been removed.
+    pub fn open_request<'a>(
         &self,
         request: &mut Value,
-        principal: Option<&str>,
+        sender: impl Into<Sender<'a>>,
     ) -> Result<Round, Refusal> {
-        if request.is_array() {
-            return open_batch(request);
+        let opened = self.open_message(request, sender.into());
+        if opened.is_err() {
+            json_rpc::for_each(request, |message| {
+                if json_rpc::covered_method(message).is_some() {
+                    forget(message);
+                }
+            });
         }
-        let Some(method) = json_rpc::covered_method(request) else {
-            return Ok(Round::of(Kind::Other, ""));
+        opened
+    }
+
+    fn open_message(&self, message: &mut Value, sender: Sender<'_>) -> Result<Round, Refusal> {
+        if message.is_array() {
+            return self.open_batch(message);
+        }
+        let Some(method) = json_rpc::covered_method(message) else {
+            return Ok(Round::of(Kind::Other, "", None));
         };
-        let Some(id) = json_rpc::id(request) else {
-            remove_state(request);
-            return Ok(Round::of(Kind::NoRequest, method));
+        let Some(id) = json_rpc::id(message) else {
+            let round = Round::of(Kind::NoRequest, method, None);
+            self.log_forgotten(&round, forget(message));
+            return Ok(round);
         };
-        let refusal = || Refusal::of(id.clone());
-        let params = request.get("params").unwrap_or(&Value::Null);
-        let token = match params.get(STATE) {
-            None | Some(Value::Null) => None,
-            Some(Value::String(token)) => Some(token.as_str()),
-            Some(_) => {
-                log::refused("not_a_string", method);
-                return Err(refusal());
-            }
+        let params = message.get("params").unwrap_or(&Value::Null);
+        let given = sender.version.or(self.version.as_deref());
+        let version = json_rpc::version(params, given);
+        let bound = match (sender.principal, version) {
+            (Ok(principal), Some(version)) => Incoming::from(Request {
+                version,
+                method,
+                params,
+                principal,
+            })
+            .bind(self.require_principal),
+            (Ok(_), None) => Err(BindingError::NoVersion),
+            (Err(error), _) => Err(BindingError::Unidentified(error)),
         };
-        let version = json_rpc::version(params, &self.version);
-        let bound = Request {
-            version,
-            method,
-            params,
-            principal,
-        };
-        let Opened { round, state } = self.open(bound, token).map_err(|_| refusal())?;
-        if let Some(params) = json_rpc::params_mut(request) {
+        let token = Token::from(params.get(STATE));
+        let Opened { round, state } = self
+            .open_bound(method, bound, version, RequestId::of(id), token)
+            .map_err(|refusal| refusal.with_id(id.clone()))?;
+        if let Some(params) = json_rpc::params_mut(message) {
             match (state, params.get_mut(STATE)) {
                 (Some(plain), Some(state)) => *state = Value::String(plain),
                 (_, None) => {}
-                (None, Some(_)) => {
-                    params.remove(STATE);
-                    if round.restarted() {
-                        params.remove(RESPONSES);
-                    }
-                }
+                (None, Some(_)) => drop(params.remove(STATE)),
             }
+            self.filter_answers(&round, params);
         }
         Ok(round)
     }
 
-    /// Seals the state of the response to the request of `round`.
+    /// Rejects a batch if a request in it carries a state: a batch is not a round, and protocol
+    /// versions that know `requestState` know no batches.
+    fn open_batch(&self, batch: &mut Value) -> Result<Round, Refusal> {
+        let mut rejected = None;
+        let mut forgotten = 0usize;
+        json_rpc::for_each(batch, |message| {
+            let Some(method) = json_rpc::covered_method(message) else {
+                return;
+            };
+            let has_state = json_rpc::params_mut(message)
+                .and_then(|params| params.get(STATE))
+                .is_some_and(|state| !state.is_null());
+            if has_state && json_rpc::id(message).is_some() {
+                rejected = Some(method);
+            } else {
+                forgotten = forgotten.saturating_add(forget(message));
+            }
+        });
+        if let Some(method) = rejected {
+            let round = Round::of(Kind::NoRequest, method, None);
+            self.event(&round).rejected(Reason::Batch, None);
+            return Err(Refusal::rejected());
+        }
+        let round = Round::of(Kind::NoRequest, "", None);
+        self.log_forgotten(&round, forgotten);
+        Ok(round)
+    }
+
+    fn log_forgotten(&self, round: &Round, answers: usize) {
+        if answers > 0 {
+            self.event(round)
+                .served(Reason::AnswersWithoutState(answers));
+        }
+    }
+
+    /// Seals what the handler asks in its response to the request of `round`.
     ///
-    /// `response` is whatever the handler answered. It never fails: a state that cannot be sealed
-    /// turns the response into the error -32603, and the cause is logged.
+    /// `response` is whatever the handler answered. It never fails: a question or a state that cannot
+    /// be sealed turns the response into the error -32603, and the cause is logged.
     pub fn seal_response(&self, round: &Round, response: &mut Value) {
         match (&round.kind, &response) {
-            (Kind::Other, _) => {}
-            (Kind::Request(_), Value::Object(_)) => self.seal_one(round, response),
+            (Kind::Request(_) | Kind::Unbound { .. }, Value::Object(_)) => {
+                self.seal_one(round, response);
+            }
+            (Kind::Other, _) => json_rpc::for_each(response, |response| {
+                // What other methods are answered with may ask, as a task does, but has no state.
+                if json_rpc::asking(response).is_some_and(has_state) {
+                    self.seal_one(round, response);
+                }
+            }),
             _ => {
-                let no_request = Round::of(Kind::NoRequest, round.method);
+                let no_request = Round::of(Kind::NoRequest, round.method, None);
                 json_rpc::for_each(response, |response| self.seal_one(&no_request, response));
             }
         }
     }
 
     fn seal_one(&self, round: &Round, response: &mut Value) {
-        match json_rpc::asked_state(response) {
-            None => return,
-            Some(Value::String(plain)) => {
-                if let Ok(token) = self.seal(round, plain) {
-                    *plain = token;
-                    return;
-                }
-            }
-            Some(_) => log::not_sealed(round.method, &"the handler's requestState is no string"),
-        }
-        json_rpc::turn_into_internal_error(response);
-    }
-}
-
-/// Refuses a batch if a request in it carries a state: a batch is not a round, and protocol
-/// versions that know `requestState` know no batches.
-fn open_batch(batch: &mut Value) -> Result<Round, Refusal> {
-    let mut refused = None;
-    json_rpc::for_each(batch, |message| {
-        let Some(method) = json_rpc::covered_method(message) else {
+        let Some(result) = json_rpc::asking(response) else {
             return;
         };
-        let has_state = json_rpc::params_mut(message)
-            .and_then(|params| params.get(STATE))
-            .is_some_and(|state| !state.is_null());
-        if has_state && json_rpc::id(message).is_some() {
-            refused = Some(method);
-        } else {
-            remove_state(message);
+        match self.seal_result(round, result) {
+            Ok(token) => drop(result.insert(STATE.into(), Value::String(token))),
+            Err(error) => {
+                self.event(round).not_sealed(&error);
+                json_rpc::turn_into_internal_error(response);
+            }
         }
-    });
-    if let Some(method) = refused {
-        log::refused("batch", method);
-        return Err(Refusal::of(Value::Null));
     }
-    Ok(Round::of(Kind::NoRequest, ""))
+
+    /// Returns the token for a result that is `input_required`.
+    fn seal_result(&self, round: &Round, result: &Map<String, Value>) -> Result<String, SealError> {
+        let questions = match result.get(REQUESTS) {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Object(requests)) => questions(requests)?,
+            Some(_) => return Err(SealError::NotAnObject),
+        };
+        let plain = match result.get(STATE) {
+            None | Some(Value::Null) => None,
+            Some(Value::String(plain)) => Some(plain.as_str()),
+            Some(_) => return Err(SealError::NotAString),
+        };
+        self.try_seal(round, &questions, plain)
+    }
 }
 
-fn remove_state(message: &mut Value) {
-    if let Some(params) = json_rpc::params_mut(message) {
-        params.remove(STATE);
+fn has_state(result: &mut Map<String, Value>) -> bool {
+    result.get(STATE).is_some_and(|state| !state.is_null())
+}
+
+/// Removes the state and the answers of a message. Returns how many answers there were.
+fn forget(message: &mut Value) -> usize {
+    let Some(params) = json_rpc::params_mut(message) else {
+        return 0;
+    };
+    params.remove(STATE);
+    match params.remove(RESPONSES) {
+        None | Some(Value::Null) => 0,
+        Some(Value::Object(answers)) => answers.len(),
+        Some(_) => 1,
     }
 }

@@ -1,68 +1,125 @@
-//! What is kept between a request and its response, and what a refused request is answered.
+//! What is kept between a request and its response.
 
 use std::fmt;
 
-use serde_json::{Value, json};
-
+use super::flow::{FlowId, Position};
+use super::question::Question;
 use crate::binding::{Binding, BindingError};
-use crate::reason::OpenError;
+use crate::log::RequestId;
 use crate::sealer::SealError;
 
 /// A request that was let through, and what its response is sealed for.
 ///
-/// It holds the digest of the request, and neither its params nor its state.
+/// It holds the digest of the request and what its token says of the flow, and neither the params
+/// nor the state. A handler that acts on an answer can look at [`flow`](Self::flow) and
+/// [`asked`](Self::asked).
 #[derive(Clone, Debug)]
+#[must_use = "without the round the response is not sealed, and the plain state leaves"]
 pub struct Round {
     pub(super) kind: Kind,
-    /// For the log; empty where it is not one of the three.
     pub(super) method: &'static str,
-    pub(super) restarted: bool,
+    pub(super) id: Option<RequestId>,
+    /// Where the token that came with the request says that the flow is.
+    pub(super) position: Option<Position>,
+    pub(super) asked: Vec<Question<'static>>,
+    pub(super) restarted_from: Option<FlowId>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     /// A request that may be answered with a state.
-    Request(Result<Binding, BindingError>),
+    Request(Binding),
+    /// The same, but nothing can be sealed for it. The version is for the log.
+    Unbound {
+        error: BindingError,
+        version: Option<Box<str>>,
+    },
     /// A batch, or a message without an id: nothing that a state could be sealed for.
     NoRequest,
-    /// A message of another method, or none: whatever answers it is none of our business.
+    /// A message of another method, or none.
     Other,
 }
 
 impl Round {
-    pub(super) fn of(kind: Kind, method: &'static str) -> Self {
+    pub(super) fn of(kind: Kind, method: &'static str, id: Option<RequestId>) -> Self {
         Self {
             kind,
             method,
-            restarted: false,
+            id,
+            position: None,
+            asked: Vec::new(),
+            restarted_from: None,
         }
     }
 
-    /// Whether the request came with a state that had expired, and was let through to start over.
+    /// Returns the id of the flow that the request continues, or `None` for a request that came
+    /// without a token: nobody was asked anything yet, and an effect has no idempotency key.
     ///
-    /// See [`Boundary::restart_expired`](super::Boundary::restart_expired).
+    /// See [`FlowId`] for how to use it.
     #[must_use]
-    pub fn restarted(&self) -> bool {
-        self.restarted
+    pub fn flow(&self) -> Option<FlowId> {
+        Some(self.position?.flow)
+    }
+
+    /// Returns the number of the round whose questions the request answers, counted from 1, or
+    /// `None` for a request that came without a token.
+    #[must_use]
+    pub fn number(&self) -> Option<u16> {
+        Some(self.position?.round)
+    }
+
+    /// Returns the questions of that round: what this user was asked, by this server, about exactly
+    /// this request. Empty for a request that came without a token.
+    ///
+    /// Those of earlier rounds are not among them. What was answered then belongs into the state.
+    #[must_use]
+    pub fn asked(&self) -> &[Question<'static>] {
+        &self.asked
+    }
+
+    /// Returns `true` if a question of that round has this name.
+    #[must_use]
+    pub fn is_asked(&self, name: &str) -> bool {
+        self.asked.iter().any(|question| question.name() == name)
+    }
+
+    /// Returns the flow whose state had expired, if the request came with one and starts over.
+    ///
+    /// The new flow gets an id of its own. **An effect that is guarded by the old id is not guarded
+    /// by the new one**: a handler with effects must look up whether the old flow had its effect
+    /// before it asks again. See [`Boundary::restart_expired`](super::Boundary::restart_expired).
+    #[must_use]
+    pub fn restarted_from(&self) -> Option<FlowId> {
+        self.restarted_from
     }
 
     pub(super) fn binding(&self) -> Result<&Binding, SealError> {
         match &self.kind {
-            Kind::Request(Ok(binding)) => Ok(binding),
-            Kind::Request(Err(error)) => Err(SealError::Binding(error.clone())),
+            Kind::Request(binding) => Ok(binding),
+            Kind::Unbound { error, .. } => Err(SealError::Binding(error.clone())),
             Kind::NoRequest | Kind::Other => Err(SealError::NoRequest),
+        }
+    }
+
+    /// The protocol version of the request, as far as it is known.
+    pub(super) fn version(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Request(binding) => Some(binding.version()),
+            Kind::Unbound { version, .. } => version.as_deref(),
+            Kind::NoRequest | Kind::Other => None,
         }
     }
 }
 
 /// What [`Boundary::open`](super::Boundary::open) let through.
 #[derive(Clone)]
+#[must_use = "without the round the response is not sealed, and the plain state leaves"]
 #[non_exhaustive]
 pub struct Opened {
     /// What the response is sealed for.
     pub round: Round,
-    /// The plain state, as the handler wrote it; `None` when there was none, or it had expired and
-    /// the handler is to start over.
+    /// The plain state, as the handler wrote it. `None` when the request came without a token, when
+    /// the handler wrote no state, and when the state had expired and the handler starts over.
     pub state: Option<String>,
 }
 
@@ -74,40 +131,3 @@ impl fmt::Debug for Opened {
             .finish_non_exhaustive()
     }
 }
-
-/// A request that the handler must not see.
-///
-/// Its `Display` is [`OpenError::MESSAGE`], whatever the cause, which is in the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// A string or a number; null for a batch.
-    id: Value,
-}
-
-impl Refusal {
-    pub(super) fn of(id: Value) -> Self {
-        Self { id }
-    }
-
-    /// The whole JSON-RPC message that answers the request, or the batch.
-    #[must_use]
-    pub fn response(&self) -> Value {
-        json!({
-            "jsonrpc": "2.0",
-            "id": self.id,
-            "error": {
-                "code": OpenError::CODE,
-                "message": OpenError::MESSAGE,
-                "data": {"reason": OpenError::REASON},
-            },
-        })
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(OpenError::MESSAGE)
-    }
-}
-
-impl std::error::Error for Refusal {}

@@ -219,7 +219,7 @@ impl Form {
         let end = self.out.len();
         if let Some(member) = self.members.last_mut() {
             // Absent and null are the same request, but only at the top.
-            if frame.is_root && self.out.get(frame.value..) == Some(b"n") {
+            if frame.is_root && is_absent(&self.out, member.start, frame.value) {
                 frame.has_gaps = true;
             } else {
                 member.end = end;
@@ -274,6 +274,17 @@ impl Form {
         out.copy_within(copy.., frame.start);
         out.truncate(frame.start.saturating_add(length));
         Ok(())
+    }
+}
+
+/// Whether a member of the root is the same as none: a null, and `arguments` without members, which
+/// clients send or leave out as their code path has it.
+#[inline]
+fn is_absent(out: &[u8], key: usize, value: usize) -> bool {
+    match out.get(value..) {
+        Some(b"n") => true,
+        Some(b"{}") => key_at(out, key) == b"arguments",
+        _ => false,
     }
 }
 

@@ -1,0 +1,134 @@
+//! Which of the client's answers reach the handler.
+
+use serde_json::{Map, Value};
+
+use super::Boundary;
+use super::json_rpc::RESPONSES;
+use super::round::Round;
+use crate::codec::RequestStateCodec;
+use crate::reason::Reason;
+
+/// What happens to `inputResponses` in a request without a state, in which nobody was asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnswersWithoutState {
+    /// They are removed: the handler asks.
+    #[default]
+    Remove,
+    /// They reach the handler, **which must not take them for answers to its questions**.
+    Allow,
+}
+
+/// Decides for each answer of a request whether the handler may see it.
+///
+/// Made by [`Boundary::answers`]. When it is dropped, it logs how many were removed.
+pub struct AnswerFilter<'a, C: RequestStateCodec> {
+    boundary: &'a Boundary<C>,
+    round: &'a Round,
+    not_asked: usize,
+    not_an_object: usize,
+}
+
+impl<C: RequestStateCodec> AnswerFilter<'_, C> {
+    /// Returns `true` if the handler may see `answer`, which is the value under `name` in
+    /// `inputResponses`: it was asked for, and is an object.
+    pub fn keeps(&mut self, name: &str, answer: &Value) -> bool {
+        if !(self.round.is_asked(name) || self.boundary.allows_unasked(self.round)) {
+            self.not_asked = self.not_asked.saturating_add(1);
+            false
+        } else if !answer.is_object() {
+            self.not_an_object = self.not_an_object.saturating_add(1);
+            false
+        } else {
+            true
+        }
+    }
+}
+
+impl<C: RequestStateCodec> Drop for AnswerFilter<'_, C> {
+    fn drop(&mut self) {
+        if self.not_asked > 0 {
+            self.boundary
+                .event(self.round)
+                .served(match self.round.flow() {
+                    Some(_) => Reason::AnswersNotAsked(self.not_asked),
+                    None => Reason::AnswersWithoutState(self.not_asked),
+                });
+        }
+        if self.not_an_object > 0 {
+            let reason = Reason::AnswersNotAnObject(self.not_an_object);
+            self.boundary.event(self.round).served(reason);
+        }
+    }
+}
+
+impl<C> std::fmt::Debug for AnswerFilter<'_, C>
+where
+    C: RequestStateCodec,
+{
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AnswerFilter")
+            .field("not_asked", &self.not_asked)
+            .field("not_an_object", &self.not_an_object)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<C: RequestStateCodec> Boundary<C> {
+    /// Returns a filter for the answers of the request of `round`.
+    ///
+    /// For frameworks that have `inputResponses` as a type: keep what the filter keeps, and treat an
+    /// empty map as none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use request_state_core::{Boundary, RequestStateCodec, Round};
+    /// use serde_json::Value;
+    ///
+    /// fn filter<C: RequestStateCodec>(
+    ///     boundary: &Boundary<C>,
+    ///     round: &Round,
+    ///     answers: &mut BTreeMap<String, Value>,
+    /// ) {
+    ///     let mut filter = boundary.answers(round);
+    ///     answers.retain(|name, answer| filter.keeps(name, answer));
+    /// }
+    /// ```
+    pub fn answers<'a>(&'a self, round: &'a Round) -> AnswerFilter<'a, C> {
+        AnswerFilter {
+            boundary: self,
+            round,
+            not_asked: 0,
+            not_an_object: 0,
+        }
+    }
+
+    /// Whether answers that nobody was asked for reach the handler: never with a state, be it
+    /// expired.
+    fn allows_unasked(&self, round: &Round) -> bool {
+        self.answers_without_state == AnswersWithoutState::Allow
+            && round.flow().is_none()
+            && round.restarted_from().is_none()
+    }
+
+    /// Leaves in `params` the answers that the handler may see, and no `inputResponses` if there
+    /// are none.
+    pub(super) fn filter_answers(&self, round: &Round, params: &mut Map<String, Value>) {
+        match params.get_mut(RESPONSES) {
+            None => return,
+            Some(Value::Null) => {}
+            Some(Value::Object(answers)) => {
+                let mut filter = self.answers(round);
+                answers.retain(|name, answer| filter.keeps(name, answer));
+                if !answers.is_empty() {
+                    return;
+                }
+            }
+            Some(_) => {
+                self.event(round).served(Reason::AnswersNotAnObject(1));
+            }
+        }
+        params.remove(RESPONSES);
+    }
+}
