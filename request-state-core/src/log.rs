@@ -52,7 +52,7 @@ pub(crate) struct Event<'a> {
     pub(crate) server: &'a str,
     /// The protocol version of the request, as far as it is known.
     pub(crate) version: Option<&'a str>,
-    pub(crate) method: &'a str,
+    pub(crate) method: Option<&'a str>,
     pub(crate) id: Option<&'a RequestId>,
 }
 

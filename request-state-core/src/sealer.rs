@@ -285,7 +285,7 @@ impl<C: RequestStateCodec> Sealer<C> {
         Event {
             server: self.server(),
             version: Some(binding.version()),
-            method: binding.method(),
+            method: Some(binding.method()),
             id: None,
         }
     }

@@ -47,10 +47,10 @@ impl<C: RequestStateCodec> Boundary<C> {
             return self.open_batch(message);
         }
         let Some(method) = json_rpc::covered_method(message) else {
-            return Ok(Round::of(Kind::Other, "", None));
+            return Ok(Round::of(Kind::Other, None, None));
         };
         let Some(id) = json_rpc::id(message) else {
-            let round = Round::of(Kind::NoRequest, method, None);
+            let round = Round::of(Kind::NoRequest, Some(method), None);
             self.log_forgotten(&round, forget(message));
             return Ok(round);
         };
@@ -102,11 +102,11 @@ impl<C: RequestStateCodec> Boundary<C> {
             }
         });
         if let Some(method) = rejected {
-            let round = Round::of(Kind::NoRequest, method, None);
+            let round = Round::of(Kind::NoRequest, Some(method), None);
             self.event(&round).rejected(Reason::Batch, None);
             return Err(Refusal::rejected());
         }
-        let round = Round::of(Kind::NoRequest, "", None);
+        let round = Round::of(Kind::NoRequest, None, None);
         self.log_forgotten(&round, forgotten);
         Ok(round)
     }

@@ -17,7 +17,8 @@ use crate::sealer::SealError;
 #[must_use = "without the round the response is not sealed, and the plain state leaves"]
 pub struct Round {
     pub(super) kind: Kind,
-    pub(super) method: &'static str,
+    /// For the log: one of the three, if it is known.
+    pub(super) method: Option<&'static str>,
     pub(super) id: Option<RequestId>,
     /// Where the token that came with the request says that the flow is.
     pub(super) position: Option<Position>,
@@ -41,7 +42,7 @@ pub(super) enum Kind {
 }
 
 impl Round {
-    pub(super) fn of(kind: Kind, method: &'static str, id: Option<RequestId>) -> Self {
+    pub(super) fn of(kind: Kind, method: Option<&'static str>, id: Option<RequestId>) -> Self {
         Self {
             kind,
             method,

@@ -125,10 +125,10 @@ impl<C: RequestStateCodec> Boundary<C> {
         let event = Event {
             server: self.sealer.server(),
             version,
-            method,
+            method: Some(method),
             id: id.as_ref(),
         };
-        let covered = json_rpc::covered(method).unwrap_or_default();
+        let covered = json_rpc::covered(method);
         let token = match token {
             Token::Absent => None,
             Token::Text(token) => Some(token),

@@ -1,8 +1,8 @@
-//! What a state is bound to, what cannot be bound, and what has expired.
+//! What a state is bound to, and what cannot be bound.
 
-use std::time::Duration;
+use std::sync::Arc;
 
-use request_state_core::{Binding, Boundary, Request, Sealer};
+use request_state_core::{Binding, Boundary, Principal, Request, Sealer, Sender, Unidentified};
 use serde_json::{Value, json};
 
 use crate::kit::*;
@@ -24,19 +24,29 @@ fn the_version_comes_from_the_message_or_is_given() {
     };
     let first = request("tools/call");
     let unnamed = set(&first, None);
-    let sealer = sealer();
-    let token = token(&sealer, &first, ALICE, "asked", Duration::ZERO);
-    let boundary = Boundary::new(sealer);
+    let boundary = boundary();
+    let token = ask(&boundary, &first, ALICE, "asked");
     let retry = with_state(&first, token);
 
     // The message names none.
     assert_eq!(refused(&boundary, set(&retry, None), ALICE), refusal(7));
     let given = boundary.version(VERSION);
-    opened(&given, set(&retry, None), ALICE);
+    passes(&given, set(&retry, None), ALICE);
     let older = given.version("2025-11-25");
     assert_eq!(refused(&older, set(&retry, None), ALICE), refusal(7));
     let older_token = ask(&older, &unnamed, ALICE, "asked");
-    opened(&older, with_state(&unnamed, older_token.clone()), ALICE);
+    // The transport names one for this message: it goes before that of the boundary.
+    let newer = Sender::from(ALICE).version(VERSION);
+    passes(&older, set(&retry, None), newer.clone());
+    assert_eq!(
+        refused(
+            &older,
+            with_state(&unnamed, older_token.clone()),
+            newer.clone()
+        ),
+        refusal(7)
+    );
+    passes(&older, with_state(&unnamed, older_token.clone()), ALICE);
     // `_meta` may be absent or null altogether.
     for meta in [Some(Value::Null), None] {
         let mut message = with_state(&first, older_token.clone());
@@ -45,10 +55,15 @@ fn the_version_comes_from_the_message_or_is_given() {
             Some(meta) => params.insert("_meta".into(), meta),
             None => params.remove("_meta"),
         };
-        opened(&older, message, ALICE);
+        passes(&older, message, ALICE);
     }
     // It names one: what is given is not asked.
-    opened(&older, retry.clone(), ALICE);
+    passes(&older, retry.clone(), ALICE);
+    passes(
+        &older,
+        retry.clone(),
+        Sender::from(ALICE).version("2025-11-25"),
+    );
     assert_eq!(
         refused(&older, with_state(&first, older_token.clone()), ALICE),
         refusal(7)
@@ -93,97 +108,101 @@ fn params_that_cannot_be_digested_pass_only_without_a_state() {
 }
 
 #[test]
-fn an_expired_state_starts_over_where_the_server_asks_for_it() {
-    for method in METHODS {
-        let first = request(method);
-        let sealer = sealer();
-        let late = token(&sealer, &first, ALICE, "asked", Duration::from_secs(301));
-        let mut retry = with_state(&first, late.clone());
-        retry["params"]["inputResponses"] = json!({"confirm": {"action": "accept"}});
-        let boundary = Boundary::new(sealer);
-        assert_eq!(
-            refused(&boundary, retry.clone(), ALICE),
-            refusal(7),
-            "off by default"
-        );
+fn who_must_have_a_principal_is_not_anonymous_by_an_oversight() {
+    let boundary = boundary().require_principal(true);
+    let first = request("tools/call");
+    let retry = with_state(&first, ask(&boundary, &first, ALICE, "asked"));
+    passes(&boundary, retry.clone(), ALICE);
+    assert_eq!(refused(&boundary, retry, None), refusal(7));
+    let (seen, round) = opened(&boundary, first.clone(), None);
+    assert_eq!(seen, first);
+    assert_eq!(sealed(&boundary, &round, asks("plain")), internal_error(7));
+}
 
-        let boundary = boundary.restart_expired(true);
-        let (seen, round) = opened(&boundary, retry.clone(), ALICE);
-        assert_eq!(seen, first, "neither the state nor the answers");
-        assert!(round.restarted());
-        let again = sealed(&boundary, &round, asks("again"));
-        let again = with_state(&first, again["result"]["requestState"].clone());
-        assert_eq!(
-            opened(&boundary, again, ALICE).0["params"]["requestState"],
-            "again"
-        );
-
-        // Expired and something else: refused.
-        assert_eq!(
-            refused(&boundary, retry.clone(), Some("user:bob")),
-            refusal(7)
-        );
-        assert_eq!(refused(&boundary, retry.clone(), None), refusal(7));
-        let mut other = retry.clone();
-        other["params"]["arguments"]["amount"] = json!(11);
-        assert_eq!(refused(&boundary, other, ALICE), refusal(7));
-        assert_eq!(
-            refused(&boundary, json!([retry]), ALICE),
-            refusal(Value::Null)
-        );
-        let junk = with_state(&first, format!("{late}0"));
-        assert_eq!(refused(&boundary, junk, ALICE), refusal(7));
+#[test]
+fn who_could_not_be_identified_is_not_anonymous_either() {
+    let boundary = boundary();
+    let first = request("tools/call");
+    let unknown = Sender::unidentified(Unidentified::new("no session"));
+    for principal in [None, ALICE] {
+        let retry = with_state(&first, ask(&boundary, &first, principal, "asked"));
+        assert_eq!(refused(&boundary, retry, unknown.clone()), refusal(7));
     }
+    let (seen, round) = opened(&boundary, first.clone(), unknown);
+    assert_eq!(seen, first);
+    assert_eq!(sealed(&boundary, &round, asks("plain")), internal_error(7));
 }
 
 #[test]
-fn a_request_that_does_not_start_over_keeps_its_answers() {
-    let boundary = boundary().restart_expired(true);
-    let mut message = request("tools/call");
-    message["params"]["inputResponses"] = json!({"confirm": {}});
-    let (seen, _) = opened(&boundary, with_state(&message, Value::Null), ALICE);
-    assert_eq!(seen, message);
+fn a_principal_is_its_name() {
+    let boundary = boundary();
+    let first = request("tools/call");
+    let retry = with_state(&first, ask(&boundary, &first, ALICE, "asked"));
+    passes(
+        &boundary,
+        retry.clone(),
+        &Principal::Named("user:alice".into()),
+    );
+    assert_eq!(refused(&boundary, retry, &Principal::Anonymous), refusal(7));
 }
 
 #[test]
-fn a_codec_that_fails_refuses() {
-    let boundary = Boundary::new(Sealer::new("billing", Down).unwrap()).restart_expired(true);
+fn an_outage_is_no_refusal() {
+    let boundary = Boundary::new(Sealer::new("billing", Down).unwrap());
     let message = with_state(&request("tools/call"), "k.AAAA");
-    assert_eq!(refused(&boundary, message, ALICE), refusal(7));
+    assert_eq!(refused(&boundary, message, ALICE), internal_error(7));
 }
 
 #[test]
-fn a_state_that_is_not_text_is_refused() {
-    let sealer = sealer();
+fn tokens_of_a_sealer_and_of_a_boundary_are_not_the_same() {
+    let codec = Arc::new(Ledger::default());
+    let sealer = Sealer::new("billing", codec).unwrap();
     let first = request("tools/call");
     let binding = Binding::new(Request {
         version: VERSION,
         method: "tools/call",
         params: &first["params"],
         principal: ALICE,
-    });
-    let token = sealer.seal(&json!({"step": 2}), &binding.unwrap()).unwrap();
-    let boundary = Boundary::new(sealer);
+    })
+    .unwrap();
+    let alone = sealer.seal("asked", &binding).unwrap();
+    let boundary = Boundary::new(sealer.clone());
     assert_eq!(
-        refused(&boundary, with_state(&first, token), ALICE),
+        refused(&boundary, with_state(&first, alone), ALICE),
         refusal(7)
     );
+    let token = ask(&boundary, &first, ALICE, "asked");
+    assert!(sealer.open::<serde_json::Value>(&token, &binding).is_err());
+    passes(&boundary, with_state(&first, token), ALICE);
 }
 
 #[test]
-fn anonymous_is_nobody_and_lives_shorter() {
-    let sealer = sealer();
-    let first = request("tools/call");
-    let fresh = token(&sealer, &first, None, "asked", Duration::from_secs(30));
-    let late = token(&sealer, &first, None, "asked", Duration::from_secs(61));
-    let boundary = Boundary::new(sealer);
-    opened(&boundary, with_state(&first, fresh.clone()), None);
-    assert_eq!(
-        refused(&boundary, with_state(&first, late), None),
-        refusal(7)
-    );
-    assert_eq!(
-        refused(&boundary, with_state(&first, fresh), ALICE),
-        refusal(7)
-    );
+fn arguments_that_are_absent_null_or_empty_are_one_request() {
+    let boundary = boundary();
+    let with = |arguments: Option<Value>| {
+        let mut message = request("tools/call");
+        let params = message["params"].as_object_mut().unwrap();
+        match arguments {
+            Some(arguments) => params.insert("arguments".into(), arguments),
+            None => params.remove("arguments"),
+        };
+        message
+    };
+    let same = [with(None), with(Some(Value::Null)), with(Some(json!({})))];
+    for asked in &same {
+        let token = ask(&boundary, asked, ALICE, "asked");
+        for retry in &same {
+            passes(&boundary, with_state(retry, token.clone()), ALICE);
+        }
+        for other in [
+            json!([]),
+            json!(""),
+            json!(false),
+            json!({"a": null}),
+            json!({"": {}}),
+        ] {
+            let retry = with_state(&with(Some(other)), token.clone());
+            assert_eq!(refused(&boundary, retry, ALICE), refusal(7));
+        }
+    }
 }

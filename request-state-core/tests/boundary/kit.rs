@@ -1,11 +1,11 @@
 //! A codec that is ideal by construction, and messages to send through a boundary.
 
-use std::sync::Mutex;
-use std::time::{Duration, SystemTime};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use request_state_core::{
-    Binding, Boundary, DecodeError, Disclosure, EncodeError, Request, RequestStateCodec, Round,
-    Sealer,
+    Boundary, BoxError, DecodeError, EncodeError, RequestStateCodec, Round, Sealer, Sender,
 };
 use serde_json::{Value, json};
 
@@ -14,8 +14,11 @@ pub const METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 pub const ALICE: Option<&str> = Some("user:alice");
 
 /// Keeps what it encoded: a token is a number in its list, so that no other string decodes.
-#[derive(Default)]
-pub struct Ledger(Mutex<Vec<(Vec<u8>, Vec<u8>)>>);
+#[derive(Clone, Default)]
+pub struct Ledger(Arc<Mutex<Vec<Entry>>>);
+
+/// A payload and its context.
+type Entry = (Vec<u8>, Vec<u8>);
 
 impl RequestStateCodec for Ledger {
     fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError> {
@@ -46,12 +49,16 @@ pub struct Down;
 
 impl RequestStateCodec for Down {
     fn encode(&self, _: &[u8], _: &[u8]) -> Result<String, EncodeError> {
-        Err(EncodeError::Unavailable("hunter2".into()))
+        Err(EncodeError::Unavailable(outage()))
     }
 
     fn decode(&self, _: &str, _: &[u8]) -> Result<Vec<u8>, DecodeError> {
-        Err(DecodeError::Unavailable("hunter2".into()))
+        Err(DecodeError::Unavailable(outage()))
     }
+}
+
+fn outage() -> BoxError {
+    std::io::Error::new(std::io::ErrorKind::TimedOut, "hunter2").into()
 }
 
 pub fn sealer() -> Sealer<Ledger> {
@@ -63,22 +70,30 @@ pub fn boundary() -> Boundary<Ledger> {
     Boundary::new(sealer())
 }
 
-/// A state of the ledger's server, sealed for `message` and `principal` by a sealer alone.
-pub fn token(
-    sealer: &Sealer<impl RequestStateCodec>,
-    message: &Value,
-    principal: Option<&str>,
-    plain: &str,
-    age: Duration,
-) -> String {
-    let binding = Binding::new(Request {
-        version: VERSION,
-        method: message["method"].as_str().unwrap(),
-        params: &message["params"],
-        principal,
-    });
-    let then = SystemTime::now() - age;
-    sealer.seal_at(plain, &binding.unwrap(), then).unwrap()
+/// A clock that tests set, at some time of 2026 in whole milliseconds.
+#[derive(Clone)]
+pub struct Clock(Arc<AtomicU64>);
+
+impl Clock {
+    pub fn advance(&self, by: Duration) {
+        self.0.fetch_add(by.as_millis() as u64, Ordering::Relaxed);
+    }
+
+    pub fn set_back(&self, by: Duration) {
+        self.0.fetch_sub(by.as_millis() as u64, Ordering::Relaxed);
+    }
+
+    pub fn now(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_millis(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// A boundary whose time is that of the clock.
+pub fn boundary_with_clock() -> (Boundary<Ledger>, Clock) {
+    let clock = Clock(Arc::new(1_796_212_800_000.into()));
+    let time = clock.clone();
+    let sealer = Sealer::builder("billing", Ledger::default()).clock(move || time.now());
+    (Boundary::new(sealer.build().unwrap()), clock)
 }
 
 /// A request without a state.
@@ -102,7 +117,29 @@ pub fn with_state(message: &Value, state: impl Into<Value>) -> Value {
     message
 }
 
-/// A result that asks for input, with `state`.
+/// `message` with `answers` as its `inputResponses`.
+pub fn with_answers(message: &Value, answers: Value) -> Value {
+    let mut message = message.clone();
+    message["params"]["inputResponses"] = answers;
+    message
+}
+
+/// What a user says who agrees to everything.
+pub fn accept() -> Value {
+    json!({"action": "accept", "content": {}})
+}
+
+/// A result that asks for a form under each of `names`, with `state`.
+pub fn asks_for(names: &[&str], state: impl Into<Value>) -> Value {
+    let mut response = asks(state);
+    for name in names {
+        response["result"]["inputRequests"][name] =
+            json!({"method": "elicitation/create", "params": {"message": "Really?"}});
+    }
+    response
+}
+
+/// A result that is `input_required`, with `state` and no questions.
 pub fn asks(state: impl Into<Value>) -> Value {
     json!({
         "jsonrpc": "2.0",
@@ -132,26 +169,43 @@ pub fn internal_error(id: impl Into<Value>) -> Value {
     })
 }
 
-/// What the client is answered: the request is refused.
+/// What the client is answered: the request is refused, and nothing of what the client sent to
+/// this end is left in it.
 #[track_caller]
-pub fn refused<C: RequestStateCodec>(
+pub fn refused<'a, C: RequestStateCodec>(
     boundary: &Boundary<C>,
     mut message: Value,
-    principal: Option<&str>,
+    sender: impl Into<Sender<'a>>,
 ) -> Value {
-    let refusal = boundary.open_request(&mut message, principal);
+    let refusal = boundary.open_request(&mut message, sender);
+    let text = message.to_string();
+    assert!(
+        !text.contains("requestState") && !text.contains("inputResponses"),
+        "{text}"
+    );
     refusal.expect_err("a refusal").response()
 }
 
 /// What the handler sees: the request is let through.
 #[track_caller]
-pub fn opened<C: RequestStateCodec>(
+pub fn opened<'a, C: RequestStateCodec>(
     boundary: &Boundary<C>,
     mut message: Value,
-    principal: Option<&str>,
+    sender: impl Into<Sender<'a>>,
 ) -> (Value, Round) {
-    let round = boundary.open_request(&mut message, principal);
+    let round = boundary.open_request(&mut message, sender);
     (message, round.expect("a round"))
+}
+
+/// What the handler sees of a request that it does not answer.
+#[track_caller]
+pub fn passes<'a, C: RequestStateCodec>(
+    boundary: &Boundary<C>,
+    message: Value,
+    sender: impl Into<Sender<'a>>,
+) -> Value {
+    let (seen, _) = opened(boundary, message, sender);
+    seen
 }
 
 /// What the client sees of `response`.
@@ -182,8 +236,23 @@ pub fn ask<C: RequestStateCodec>(
     token.to_owned()
 }
 
-/// A typed boundary, for what opacity hides.
-pub fn typed() -> Boundary<Ledger> {
-    let sealer = Sealer::builder("billing", Ledger::default());
-    Boundary::new(sealer.disclosure(Disclosure::Typed).build().unwrap())
+/// The token of a round that asks for `names`.
+#[track_caller]
+pub fn ask_for<C: RequestStateCodec>(
+    boundary: &Boundary<C>,
+    message: &Value,
+    principal: Option<&str>,
+    names: &[&str],
+) -> String {
+    let (_, round) = opened(boundary, message.clone(), principal);
+    token_of(&sealed(boundary, &round, asks_for(names, Value::Null)))
+}
+
+/// The token in a response.
+#[track_caller]
+pub fn token_of(response: &Value) -> String {
+    let token = response["result"]["requestState"].as_str();
+    token
+        .unwrap_or_else(|| panic!("no token: {response}"))
+        .to_owned()
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use request_state_core::{Boundary, Sealer};
+use request_state_core::{Boundary, Sealer, Sender, Unidentified};
 use serde_json::{Value, json};
 
 use crate::kit::*;
@@ -39,74 +39,280 @@ fn logged(work: impl FnOnce()) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
+/// Says whether `log` is one event with this level, reason and message, and these fields.
+#[track_caller]
+fn is_one(log: &str, level: &str, reason: &str, message: &str, fields: &[&str]) {
+    assert_eq!(log.lines().count(), 1, "{log}");
+    let start = format!("{level} request_state: {message} reason=\"{reason}\"");
+    assert!(log.trim_start().starts_with(&start), "{start} in {log}");
+    for field in fields {
+        assert!(log.contains(field), "{field} in {log}");
+    }
+}
+
+const REJECTED: &str = "requestState rejected";
+const COMMON: [&str; 3] = ["server=\"billing\"", "method=\"tools/call\"", "id=\"7\""];
+
 #[test]
-fn each_refusal_is_one_event_with_its_reason() {
-    let sealer = sealer();
+fn each_rejection_is_one_event_with_its_reason() {
+    let (boundary, clock) = boundary_with_clock();
+    let boundary = boundary.restart_expired(false);
     let first = request("tools/call");
-    let good = token(&sealer, &first, ALICE, "asked", Duration::ZERO);
-    let late = token(&sealer, &first, ALICE, "asked", Duration::from_secs(301));
-    let boundary = Boundary::new(sealer);
-    let retry = with_state(&first, good);
+    let retry = with_state(&first, ask(&boundary, &first, ALICE, "asked"));
+    let late = with_state(&first, ask(&boundary, &first, ALICE, "asked"));
+    let version = "version=\"2026-07-28\"";
     let mut unnamed = retry.clone();
     unnamed["params"]["_meta"] = Value::Null;
-    for (message, principal, reason) in [
-        (with_state(&first, "junk"), ALICE, "malformed"),
-        (with_state(&first, late), ALICE, "expired"),
-        (retry.clone(), Some("user:bob"), "principal"),
-        (with_state(&first, 5), ALICE, "not_a_string"),
-        (json!([retry, [retry]]), ALICE, "batch"),
-        (unnamed, ALICE, "binding"),
-        (retry.clone(), Some(""), "binding"),
+    let mut other = retry.clone();
+    other["params"]["arguments"]["amount"] = json!(11);
+    let bob = Some("user:bob");
+    for (message, principal, reason, field) in [
+        (with_state(&first, "junk"), ALICE, "malformed", version),
+        (
+            with_state(&first, "ledger.99"),
+            ALICE,
+            "unauthentic",
+            "kid=\"ledger\"",
+        ),
+        (retry.clone(), bob, "principal", version),
+        (other, ALICE, "request", version),
+        (with_state(&first, 5), ALICE, "not_a_string", version),
+        (unnamed, ALICE, "binding", "names no protocol version"),
+        (retry.clone(), Some(""), "binding", "principal is empty"),
     ] {
         let log = logged(|| drop(refused(&boundary, message, principal)));
-        assert_eq!(log.lines().count(), 1, "{log}");
-        assert!(
-            log.contains("WARN request_state: requestState refused"),
-            "{log}"
+        is_one(&log, "WARN", reason, REJECTED, &COMMON);
+        is_one(&log, "WARN", reason, REJECTED, &[field]);
+    }
+    let log = logged(|| drop(refused(&boundary, json!([retry, [retry]]), ALICE)));
+    is_one(&log, "WARN", "batch", REJECTED, &COMMON[..2]);
+
+    // People are late: that is no warning.
+    clock.advance(Duration::from_millis(300_250));
+    let log = logged(|| drop(refused(&boundary, late, ALICE)));
+    is_one(&log, "INFO", "expired", REJECTED, &COMMON);
+    is_one(&log, "INFO", "expired", REJECTED, &["late_ms=250"]);
+}
+
+#[test]
+fn who_sent_a_request_is_unidentified_under_one_name() {
+    let first = request("tools/call");
+    let strict = boundary().require_principal(true);
+    let retry = with_state(&first, "junk");
+    let unknown = || Sender::unidentified(Unidentified::new("no session layer"));
+    for (sender, cause) in [
+        (Sender::from(None), "require_principal is set"),
+        (unknown(), "no session layer"),
+    ] {
+        let log = logged(|| drop(refused(&strict, retry.clone(), sender.clone())));
+        is_one(&log, "WARN", "unidentified", REJECTED, &COMMON);
+        assert!(log.contains(cause), "{log}");
+        let (_, round) = opened(&strict, first.clone(), sender);
+        let log = logged(|| drop(sealed(&strict, &round, asks("plain"))));
+        is_one(
+            &log,
+            "WARN",
+            "unidentified",
+            "requestState not sealed",
+            &COMMON,
         );
-        assert!(log.contains(&format!("reason=\"{reason}\"")), "{log}");
-        assert!(log.contains("method=\"tools/call\""), "{log}");
+        assert!(log.contains(cause), "{log}");
     }
 }
 
 #[test]
-fn starting_over_is_logged_as_expired() {
-    let sealer = sealer();
+fn an_outage_is_an_error_and_says_of_what_kind() {
+    let down = Boundary::new(Sealer::new("billing", Down).unwrap());
     let first = request("tools/call");
-    let late = token(&sealer, &first, ALICE, "asked", Duration::from_secs(301));
-    let boundary = Boundary::new(sealer).restart_expired(true);
-    let log = logged(|| drop(opened(&boundary, with_state(&first, late), ALICE)));
-    assert_eq!(log.lines().count(), 1, "{log}");
-    assert!(log.contains("reason=\"expired\""), "{log}");
+    let log = logged(|| drop(refused(&down, with_state(&first, "k.x"), ALICE)));
+    is_one(
+        &log,
+        "ERROR",
+        "unavailable",
+        REJECTED,
+        &["io=TimedOut", "kid=\"k\""],
+    );
+    let (_, round) = opened(&down, first, ALICE);
+    let log = logged(|| drop(sealed(&down, &round, asks("asked"))));
+    is_one(
+        &log,
+        "ERROR",
+        "unavailable",
+        "requestState not sealed",
+        &["io=TimedOut"],
+    );
+}
+
+#[test]
+fn what_was_served_is_not_logged_as_rejected() {
+    let (boundary, clock) = boundary_with_clock();
+    let first = request("tools/call");
+    let token = ask_for(&boundary, &first, ALICE, &["confirm", "junk"]);
+    let answers = json!({"confirm": accept(), "junk": 5, "a": accept(), "b": accept()});
+    let removed = "inputResponses removed";
+
+    let log = logged(|| {
+        drop(opened(
+            &boundary,
+            with_answers(&first, answers.clone()),
+            ALICE,
+        ))
+    });
+    is_one(&log, "WARN", "answers_without_state", removed, &COMMON);
+    assert!(log.contains("answers=4"), "{log}");
+
+    let retry = with_state(&first, token);
+    let log = logged(|| {
+        drop(opened(
+            &boundary,
+            with_answers(&retry, answers.clone()),
+            ALICE,
+        ))
+    });
+    let (not_asked, not_an_object) = log.split_once('\n').expect("two events");
+    is_one(
+        not_asked,
+        "DEBUG",
+        "answers_not_asked",
+        removed,
+        &["answers=2"],
+    );
+    is_one(
+        not_an_object,
+        "DEBUG",
+        "answers_not_an_object",
+        removed,
+        &["answers=1"],
+    );
+
+    let log = logged(|| drop(opened(&boundary, with_answers(&retry, json!([5])), ALICE)));
+    is_one(
+        &log,
+        "DEBUG",
+        "answers_not_an_object",
+        removed,
+        &["answers=1"],
+    );
+
+    let mut notification = with_answers(&first, answers.clone());
+    notification.as_object_mut().unwrap().remove("id");
+    for message in [notification.clone(), json!([notification, [1]])] {
+        let log = logged(|| drop(opened(&boundary, message, ALICE)));
+        is_one(
+            &log,
+            "WARN",
+            "answers_without_state",
+            removed,
+            &["answers=4"],
+        );
+    }
+
+    for answers in [json!(null), json!({}), json!({"confirm": accept()})] {
+        let log = logged(|| drop(opened(&boundary, with_answers(&retry, answers), ALICE)));
+        assert_eq!(log, "");
+    }
+
+    clock.advance(Duration::from_millis(300_250));
+    let log = logged(|| drop(opened(&boundary, retry, ALICE)));
+    let message = "requestState expired: the request starts over";
+    is_one(&log, "INFO", "restarted", message, &["late_ms=250"]);
 }
 
 #[test]
 fn a_seal_that_fails_is_logged_with_its_cause() {
-    let down = Boundary::new(Sealer::new("billing", Down).unwrap());
-    let (_, round) = opened(&down, request("prompts/get"), ALICE);
-    let (_, batch) = opened(&down, json!([request("prompts/get")]), ALICE);
-    for (round, state, cause) in [
-        (&round, json!("asked"), "the codec could not encode"),
-        (&round, json!(5), "the handler's requestState is no string"),
+    let (boundary, clock) = boundary_with_clock();
+    let boundary = boundary.max_rounds(1).max_flow(Duration::from_secs(60));
+    let first = request("prompts/get");
+    let (_, round) = opened(&boundary, first.clone(), ALICE);
+    let (_, batch) = opened(&boundary, json!([first]), ALICE);
+    let (_, listing) = opened(&boundary, request("tools/list"), ALICE);
+    let token = ask(&boundary, &first, ALICE, "asked");
+    let (_, second) = opened(&boundary, with_state(&first, token), ALICE);
+    let mut unknown = asks(Value::Null);
+    unknown["result"]["inputRequests"] = json!({"hunter2": {"method": "ping"}});
+    for (round, response, level, reason, cause) in [
+        (
+            &round,
+            asks(5),
+            "ERROR",
+            "seal",
+            "requestState is not a string",
+        ),
+        (
+            &round,
+            asks(Value::Null),
+            "ERROR",
+            "seal",
+            "neither inputRequests nor requestState",
+        ),
+        (
+            &round,
+            unknown,
+            "ERROR",
+            "seal",
+            "inputRequests: entry 1 is not an elicitation",
+        ),
         (
             &batch,
-            json!("asked"),
-            "there is no request to seal a requestState for",
+            asks("asked"),
+            "ERROR",
+            "seal",
+            "there is no request to seal",
+        ),
+        (
+            &listing,
+            asks("asked"),
+            "ERROR",
+            "seal",
+            "there is no request to seal",
+        ),
+        (
+            &second,
+            asks("asked"),
+            "WARN",
+            "rounds",
+            "the flow has reached max_rounds, 1",
         ),
     ] {
-        let log = logged(|| drop(sealed(&down, round, asks(state))));
-        assert_eq!(log.lines().count(), 1, "{log}");
-        assert!(
-            log.contains("ERROR request_state: requestState not sealed"),
-            "{log}"
-        );
-        assert!(
-            log.contains("reason=\"seal\"") && log.contains(cause),
-            "{log}"
+        let log = logged(|| drop(sealed(&boundary, round, response)));
+        is_one(
+            &log,
+            level,
+            reason,
+            "requestState not sealed",
+            &["server=\"billing\"", cause],
         );
     }
-    let log = logged(|| drop(sealed(&down, &round, asks("asked"))));
-    assert!(log.contains("method=\"prompts/get\""), "{log}");
+    let boundary = boundary.max_rounds(2);
+    clock.advance(Duration::from_secs(60));
+    let log = logged(|| drop(sealed(&boundary, &second, asks("asked"))));
+    is_one(
+        &log,
+        "INFO",
+        "flow",
+        "requestState not sealed",
+        &["older than max_flow, 60s"],
+    );
+}
+
+#[test]
+fn what_a_client_chose_is_shortened() {
+    let boundary = boundary();
+    let mut message = with_state(&request("tools/call"), "junk");
+    message["id"] = json!("i".repeat(1000));
+    message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("v".repeat(1000));
+    let log = logged(|| drop(refused(&boundary, message, ALICE)));
+    let fields = [
+        format!("version=\"{}\"", "v".repeat(32)),
+        format!("id=\"{}\"", "i".repeat(32)),
+    ];
+    is_one(
+        &log,
+        "WARN",
+        "malformed",
+        REJECTED,
+        &fields.each_ref().map(String::as_str),
+    );
 }
 
 #[test]
@@ -117,7 +323,10 @@ fn no_event_says_anything_secret() {
     let log = logged(|| {
         let token = ask(&boundary, &message, ALICE, "TOP-SECRET-STATE");
         let retry = with_state(&message, token);
-        opened(&boundary, retry.clone(), ALICE);
+        passes(&boundary, retry.clone(), ALICE);
+        let answers = json!({"TOP-SECRET-NAME": {"content": "TOP-SECRET-ANSWER"}});
+        passes(&boundary, with_answers(&retry, answers.clone()), ALICE);
+        passes(&boundary, with_answers(&message, answers), ALICE);
         refused(&boundary, retry.clone(), Some("user:bob"));
         refused(&boundary, retry.clone(), Some(""));
         refused(&boundary, json!([retry]), ALICE);
@@ -138,9 +347,9 @@ fn no_event_says_anything_secret() {
         let (_, round) = opened(&boundary, json!([message]), ALICE);
         sealed(&boundary, &round, asks("TOP-SECRET-STATE"));
     });
-    assert_eq!(log.lines().count(), 7, "{log}");
+    assert_eq!(log.lines().count(), 9, "{log}");
     for secret in [
-        "TOP-SECRET-STATE",
+        "TOP-SECRET",
         "DE0212",
         "alice",
         "bob",

@@ -1,6 +1,8 @@
 //! The boundary: what handlers see, what clients see, and what neither does.
 
+mod answers;
 mod binding;
+mod flows;
 mod kit;
 mod laws;
 mod logging;

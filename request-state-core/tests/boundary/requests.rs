@@ -12,11 +12,15 @@ fn a_state_comes_back_as_the_handler_wrote_it() {
         let first = request(method);
         let (seen, round) = opened(&boundary, first.clone(), ALICE);
         assert_eq!(seen, first, "a request without a state is left alone");
-        assert!(!round.restarted());
+        assert_eq!(
+            (round.flow(), round.number(), round.asked()),
+            (None, None, &[][..])
+        );
         for plain in ["asked", "", "{\"step\":2}", "\u{0}\"\\é\u{10ffff}", "null"] {
-            let token = ask(&boundary, &first, ALICE, plain);
-            let mut retry = with_state(&first, token);
-            retry["params"]["inputResponses"] = json!({"confirm": {"action": "accept"}});
+            let (_, round) = opened(&boundary, first.clone(), ALICE);
+            let asked = sealed(&boundary, &round, asks_for(&["confirm"], plain));
+            let mut retry = with_state(&first, token_of(&asked));
+            retry["params"]["inputResponses"] = json!({"confirm": accept()});
             let (seen, round) = opened(&boundary, retry.clone(), ALICE);
             retry["params"]["requestState"] = plain.into();
             assert_eq!(seen, retry, "nothing but the state has changed");
@@ -71,7 +75,7 @@ fn another_user_request_server_or_version_is_refused() {
     // Reformatted, it is the same request.
     let reformatted = changed("/params/arguments/amount", json!(10.0));
     assert_eq!(
-        opened(&boundary, reformatted, ALICE).0["params"]["requestState"],
+        passes(&boundary, reformatted, ALICE)["params"]["requestState"],
         "asked"
     );
 }
@@ -82,14 +86,14 @@ fn null_is_absent() {
     for method in METHODS {
         let (seen, round) = opened(&boundary, with_state(&request(method), Value::Null), ALICE);
         assert_eq!(seen, request(method));
-        assert!(!round.restarted());
+        assert_eq!(round.restarted_from(), None);
         assert_ne!(sealed(&boundary, &round, asks("asked")), asks("asked"));
     }
 }
 
 #[test]
 fn what_is_not_a_string_is_refused() {
-    let boundary = boundary().restart_expired(true);
+    let boundary = boundary();
     for method in METHODS {
         for state in [
             json!(0),
@@ -138,8 +142,10 @@ fn without_an_id_the_state_is_removed_unopened() {
             json!({}),
         ] {
             for id in [None, Some(json!(null)), Some(json!(true)), Some(json!([7]))] {
+                let answers = json!({"confirm": accept()});
+                let message = with_answers(&first, answers);
                 let (mut message, mut expected) =
-                    (with_state(&first, state.clone()), first.clone());
+                    (with_state(&message, state.clone()), first.clone());
                 for message in [&mut message, &mut expected] {
                     match &id {
                         Some(id) => message["id"] = id.clone(),
@@ -157,7 +163,7 @@ fn without_an_id_the_state_is_removed_unopened() {
 
 #[test]
 fn a_batch_with_a_state_is_refused_as_a_whole() {
-    let boundary = boundary().restart_expired(true);
+    let boundary = boundary();
     for method in METHODS {
         let first = request(method);
         let token = ask(&boundary, &first, ALICE, "asked");
@@ -185,13 +191,15 @@ fn other_batches_pass_and_what_has_no_id_loses_its_state() {
     let batch = json!([
         first,
         with_state(&first, Value::Null),
-        with_state(&notification, "junk"),
+        with_answers(&first, json!({"confirm": accept()})),
+        with_answers(&with_state(&notification, "junk"), json!([5])),
         listing,
         [5, [with_state(&notification, 5)]],
         null,
     ]);
     let (seen, _) = opened(&boundary, batch, ALICE);
     let expected = json!([
+        first,
         first,
         first,
         notification,
@@ -233,9 +241,13 @@ fn other_messages_are_left_alone() {
     ] {
         for state in [json!("junk"), json!(5), json!(null)] {
             let message = with_state(&request(method), state);
+            let message = with_answers(&message, json!({"confirm": accept()}));
             let (seen, round) = opened(&boundary, message.clone(), ALICE);
             assert_eq!(seen, message);
-            assert_eq!(sealed(&boundary, &round, asks("theirs")), asks("theirs"));
+            let task = asks_for(&["confirm"], Value::Null);
+            assert_eq!(sealed(&boundary, &round, task.clone()), task);
+            // No other method has states, and a plain one must not leave.
+            assert_eq!(sealed(&boundary, &round, asks("plain")), internal_error(7));
         }
     }
     for message in [
@@ -261,7 +273,7 @@ fn a_message_that_is_not_quite_json_rpc_is_looked_into_all_the_same() {
     let boundary = boundary();
     let mut message = with_state(&request("tools/call"), "junk");
     message["jsonrpc"] = json!("1.0");
-    message["more"] = json!({"requestState": "theirs"});
+    message["more"] = json!({"state": "theirs"});
     assert_eq!(refused(&boundary, message.clone(), ALICE), refusal(7));
     message.as_object_mut().unwrap().remove("jsonrpc");
     assert_eq!(refused(&boundary, message, ALICE), refusal(7));

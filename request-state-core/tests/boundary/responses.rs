@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::kit::*;
 
 #[test]
-fn what_asks_for_no_input_or_has_no_state_is_left_alone() {
+fn what_asks_for_no_input_is_left_alone() {
     let boundary = boundary();
     let result = |result: Value| json!({"jsonrpc": "2.0", "id": 7, "result": result});
     for method in METHODS {
@@ -15,8 +15,6 @@ fn what_asks_for_no_input_or_has_no_state_is_left_alone() {
             result(json!({"resultType": "complete", "requestState": "theirs"})),
             result(json!({"resultType": "task", "requestState": "theirs"})),
             result(json!({"requestState": "theirs"})),
-            result(json!({"resultType": "input_required"})),
-            result(json!({"resultType": "input_required", "requestState": null})),
             result(json!({"resultType": ["input_required"], "requestState": "theirs"})),
             result(json!({"nested": {"resultType": "input_required", "requestState": "x"}})),
             result(json!("input_required")),
@@ -38,6 +36,95 @@ fn what_asks_for_no_input_or_has_no_state_is_left_alone() {
 }
 
 #[test]
+fn a_question_without_a_state_leaves_with_a_token() {
+    let boundary = boundary();
+    for method in METHODS {
+        let first = request(method);
+        for state in [None, Some(Value::Null)] {
+            let (_, round) = opened(&boundary, first.clone(), ALICE);
+            let mut response = asks_for(&["confirm"], Value::Null);
+            if state.is_none() {
+                response["result"]
+                    .as_object_mut()
+                    .unwrap()
+                    .remove("requestState");
+            }
+            let token = token_of(&sealed(&boundary, &round, response));
+            let (seen, round) = opened(&boundary, with_state(&first, token), ALICE);
+            assert_eq!(seen, first, "the handler sees no state");
+            assert!(round.is_asked("confirm"));
+        }
+    }
+}
+
+#[test]
+fn neither_questions_nor_a_state_is_an_error() {
+    let boundary = boundary();
+    let (_, round) = opened(&boundary, request("tools/call"), ALICE);
+    for result in [
+        json!({"resultType": "input_required"}),
+        json!({"resultType": "input_required", "requestState": null}),
+        json!({"resultType": "input_required", "inputRequests": {}}),
+        json!({"resultType": "input_required", "inputRequests": null, "requestState": null}),
+    ] {
+        let response = json!({"jsonrpc": "2.0", "id": 7, "result": result});
+        assert_eq!(
+            sealed(&boundary, &round, response),
+            internal_error(7),
+            "{result}"
+        );
+    }
+}
+
+#[test]
+fn questions_that_mcp_does_not_know_are_an_error() {
+    let boundary = boundary();
+    let (_, round) = opened(&boundary, request("tools/call"), ALICE);
+    for requests in [
+        json!([]),
+        json!("confirm"),
+        json!(5),
+        json!({"confirm": null}),
+        json!({"confirm": {}}),
+        json!({"confirm": {"method": "ping"}}),
+        json!({"confirm": {"method": "elicitation/create", "params": {"mode": "voice"}}}),
+    ] {
+        let mut response = asks("plain");
+        response["result"]["inputRequests"] = requests.clone();
+        assert_eq!(
+            sealed(&boundary, &round, response),
+            internal_error(7),
+            "{requests}"
+        );
+    }
+}
+
+#[test]
+fn as_many_questions_as_fit_and_no_more() {
+    let boundary = boundary();
+    let first = request("tools/call");
+    let (_, round) = opened(&boundary, first.clone(), ALICE);
+    let names: Vec<_> = (0..257).map(|number| number.to_string()).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let token = token_of(&sealed(
+        &boundary,
+        &round,
+        asks_for(&names[..256], Value::Null),
+    ));
+    let (_, next) = opened(&boundary, with_state(&first, token), ALICE);
+    assert_eq!(next.asked().len(), 256);
+    let long = "n".repeat(16 * 1024);
+    for names in [&names[..], &[&long, "x"]] {
+        let response = asks_for(names, "plain");
+        assert_eq!(sealed(&boundary, &round, response), internal_error(7));
+    }
+    assert_ne!(
+        sealed(&boundary, &round, asks_for(&[&long], "x")),
+        internal_error(7)
+    );
+}
+
+#[test]
 fn everything_but_the_state_stays() {
     let boundary = boundary();
     let first = request("tools/call");
@@ -50,7 +137,7 @@ fn everything_but_the_state_stays() {
     response["result"]["requestState"] = Value::Null;
     assert_eq!(seen, response);
     assert_eq!(
-        opened(&boundary, with_state(&first, token), ALICE).0["params"]["requestState"],
+        passes(&boundary, with_state(&first, token), ALICE)["params"]["requestState"],
         "asked"
     );
 }

@@ -1,8 +1,9 @@
-//! The face for frameworks, and what the types promise.
+//! The API for frameworks, and what the types promise.
 
-use std::time::Duration;
-
-use request_state_core::{Boundary, OpenError, Request, SealError};
+use request_state_core::{
+    AnswersWithoutState, Boundary, Incoming, OpenError, Principal, Question, QuestionKind, Request,
+    Round, SealError, Sealer, Sender, Token, Unidentified,
+};
 use serde_json::{Value, json};
 
 use crate::kit::*;
@@ -17,54 +18,161 @@ fn typed_request(message: &Value) -> Request<'_, Value> {
 }
 
 #[test]
-fn both_faces_open_what_the_other_sealed() {
+fn both_apis_open_what_the_other_sealed() {
     let boundary = boundary();
     let message = request("prompts/get");
-    let first = boundary.open(typed_request(&message), None).unwrap();
+    let first = boundary
+        .open(typed_request(&message), Token::Absent)
+        .unwrap();
     assert_eq!(first.state, None);
-    let token = boundary.seal(&first.round, "asked").unwrap();
-    let (seen, round) = opened(&boundary, with_state(&message, token.clone()), ALICE);
+    let questions = [Question::new("confirm", QuestionKind::ElicitationForm)];
+    let token = boundary
+        .seal(&first.round, &questions, Some("asked"))
+        .unwrap();
+    let retry = with_answers(&with_state(&message, token), json!({"confirm": accept()}));
+    let (seen, round) = opened(&boundary, retry.clone(), ALICE);
+    retry["params"]["requestState"].as_str().expect("a token");
     assert_eq!(seen["params"]["requestState"], "asked");
+    assert_eq!(
+        seen["params"]["inputResponses"],
+        retry["params"]["inputResponses"]
+    );
 
-    let next = sealed(&boundary, &round, asks("next"));
-    let next = next["result"]["requestState"].as_str();
-    let second = boundary.open(typed_request(&message), next).unwrap();
-    assert_eq!(second.state.as_deref(), Some("next"));
-    assert!(!second.round.restarted());
+    let next = token_of(&sealed(&boundary, &round, asks_for(&["more"], Value::Null)));
+    let second = boundary
+        .open(typed_request(&message), Token::Text(&next))
+        .unwrap();
+    assert_eq!(second.state, None);
+    assert!(second.round.is_asked("more") && !second.round.is_asked("confirm"));
+    assert_eq!(
+        (second.round.flow(), second.round.number()),
+        (round.flow(), Some(2))
+    );
 }
 
 #[test]
-fn it_says_as_much_as_the_sealer_discloses() {
+fn answers_are_filtered() {
+    let boundary = boundary();
+    let message = request("tools/call");
+    let kept = |boundary: &Boundary<Ledger>, round: &Round| {
+        let answers = json!({"confirm": accept(), "other": accept(), "junk": 5});
+        let Value::Object(mut answers) = answers else {
+            unreachable!()
+        };
+        let mut filter = boundary.answers(round);
+        answers.retain(|name, answer| filter.keeps(name, answer));
+        Value::from(answers)
+    };
+    let first = boundary
+        .open(typed_request(&message), Token::Absent)
+        .unwrap();
+    assert_eq!(kept(&boundary, &first.round), json!({}));
+    let token = ask_for(&boundary, &message, ALICE, &["confirm", "junk"]);
+    let second = boundary
+        .open(typed_request(&message), Token::Text(&token))
+        .unwrap();
+    assert_eq!(kept(&boundary, &second.round), json!({"confirm": accept()}));
+    let lenient = boundary.answers_without_state(AnswersWithoutState::Allow);
+    let both = json!({"confirm": accept(), "other": accept()});
+    assert_eq!(kept(&lenient, &first.round), both);
+    assert_eq!(kept(&lenient, &second.round), json!({"confirm": accept()}));
+}
+
+#[test]
+fn a_token_is_a_string() {
+    let boundary = boundary();
+    let message = request("tools/call");
+    let open = |token| {
+        boundary
+            .open(typed_request(&message), token)
+            .map(|opened| opened.state)
+    };
+    for (token, is_open) in [
+        (Token::Absent, true),
+        (Token::from(None::<&str>), true),
+        (Token::from(Some(&Value::Null)), true),
+        (Token::NotAString, false),
+        (Token::from(Some(&json!(5))), false),
+        (Token::Text(""), false),
+        (Token::from(Some("junk")), false),
+        (Token::from(Some(&json!("junk"))), false),
+    ] {
+        assert_eq!(open(token).is_ok(), is_open, "{token:?}");
+    }
+}
+
+#[test]
+fn every_rejection_is_the_same_and_an_outage_another() {
     let message = request("tools/call");
     let bob = Request {
         principal: Some("user:bob"),
         ..typed_request(&message)
     };
-    for (boundary, error) in [
-        (boundary(), OpenError::Invalid),
-        (typed(), OpenError::Mismatch),
+    let boundary = boundary();
+    let token = ask(&boundary, &message, ALICE, "asked");
+    let unknown = Incoming::from(typed_request(&message)).unidentified(Unidentified::new("x"));
+    for refusal in [
+        boundary.open(bob, Token::Text(&token)).unwrap_err(),
+        boundary
+            .open(typed_request(&message), Token::NotAString)
+            .unwrap_err(),
+        boundary.open(unknown, Token::Text(&token)).unwrap_err(),
     ] {
-        let token = ask(&boundary, &message, ALICE, "asked");
-        assert_eq!(boundary.open(bob, Some(&token)).unwrap_err(), error);
+        assert_eq!(refusal.code(), -32602);
+        assert_eq!(refusal.message(), "Invalid or expired requestState");
+        assert_eq!(
+            refusal.data(),
+            Some(json!({"reason": "invalid_request_state"}))
+        );
     }
+    let down = Boundary::new(Sealer::new("billing", Down).unwrap());
+    let refusal = down
+        .open(typed_request(&message), Token::Text("k.x"))
+        .unwrap_err();
+    assert_eq!(refusal.code(), -32603);
+    assert_eq!(
+        (refusal.message(), refusal.data()),
+        ("Internal error", None)
+    );
 }
 
 #[test]
 fn a_request_that_cannot_be_bound_fails_where_it_must() {
-    let boundary = boundary();
+    let boundary = boundary().require_principal(true);
     let message = request("tools/call");
-    let unbound = Request {
+    let unversioned = Request {
         version: "",
         ..typed_request(&message)
     };
-    assert!(boundary.open(unbound, Some("junk")).is_err());
-    let opened = boundary.open(unbound, None).unwrap();
-    let error = boundary.seal(&opened.round, "plain").unwrap_err();
-    assert!(matches!(error, SealError::Binding(_)));
-    assert_eq!(
-        error.to_string(),
-        "the request cannot be bound: the request's version is empty"
-    );
+    let anonymous = Request {
+        principal: None,
+        ..typed_request(&message)
+    };
+    let unknown = Unidentified::new("no session: the session layer must run first");
+    for (incoming, text) in [
+        (
+            Incoming::from(unversioned),
+            "the request's version is empty",
+        ),
+        (
+            Incoming::from(anonymous),
+            "the request has no principal, and require_principal is set",
+        ),
+        (
+            Incoming::from(typed_request(&message)).unidentified(unknown),
+            "no session: the session layer must run first",
+        ),
+    ] {
+        let opened = boundary.open(incoming, Token::Absent).unwrap();
+        let error = boundary
+            .seal(&opened.round, &[], Some("plain"))
+            .unwrap_err();
+        assert!(matches!(error, SealError::Binding(_)));
+        let expected = format!("the request cannot be bound: {text}");
+        assert_eq!(error.to_string(), expected);
+    }
+    assert!(boundary.open(unversioned, Token::Text("junk")).is_err());
+    assert!(boundary.open(anonymous, Token::Text("junk")).is_err());
 }
 
 #[test]
@@ -72,22 +180,34 @@ fn a_round_that_is_no_request_seals_nothing() {
     let boundary = boundary();
     for message in [json!([]), request("tools/list")] {
         let (_, round) = opened(&boundary, message, ALICE);
-        assert!(matches!(
-            boundary.seal(&round, "plain"),
-            Err(SealError::NoRequest)
-        ));
+        let sealed = boundary.seal(&round, &[], Some("plain"));
+        assert!(matches!(sealed, Err(SealError::NoRequest)));
     }
 }
 
 #[test]
-fn starting_over_is_said() {
-    let sealer = sealer();
+fn what_cannot_be_sealed_says_so() {
+    let boundary = boundary().max_rounds(1);
     let message = request("tools/call");
-    let late = token(&sealer, &message, ALICE, "asked", Duration::from_secs(301));
-    let boundary = Boundary::new(sealer).restart_expired(true);
-    let opened = boundary.open(typed_request(&message), Some(&late)).unwrap();
-    assert_eq!(opened.state, None);
-    assert!(opened.round.restarted());
+    let first = boundary
+        .open(typed_request(&message), Token::Absent)
+        .unwrap();
+    let seal = |round: &Round, questions: &[Question<'_>], plain: Option<&str>| {
+        boundary
+            .seal(round, questions, plain)
+            .map_err(|error| error.to_string())
+    };
+    let nothing = "the result is input_required with neither inputRequests nor requestState";
+    assert_eq!(seal(&first.round, &[], None).unwrap_err(), nothing);
+    let many = vec![Question::new("n", QuestionKind::Roots); 257];
+    let too_many = "inputRequests has 257 entries; the maximum is 256";
+    assert_eq!(seal(&first.round, &many, None).unwrap_err(), too_many);
+    let token = seal(&first.round, &[], Some("plain")).unwrap();
+    let second = boundary
+        .open(typed_request(&message), Token::Text(&token))
+        .unwrap();
+    let rounds = "the flow has reached max_rounds, 1";
+    assert_eq!(seal(&second.round, &[], Some("plain")).unwrap_err(), rounds);
 }
 
 #[test]
@@ -110,10 +230,15 @@ fn it_can_be_shared_and_prints_nothing_secret() {
     let message = request("tools/call");
     let token = ask(&boundary, &message, ALICE, "TOP-SECRET");
     let opened = boundary
-        .open(typed_request(&message), Some(&token))
+        .open(typed_request(&message), Token::Text(&token))
         .unwrap();
     assert_eq!(opened.state.as_deref(), Some("TOP-SECRET"));
-    let shown = is_shared(&opened) + &is_shared(&opened.round);
+    let incoming = Incoming::from(typed_request(&message));
+    let shown = is_shared(&opened)
+        + &is_shared(&opened.round)
+        + &format!("{incoming:?} {:?}", Token::Text(&token))
+        + &format!("{:?}", Principal::Named("user:alice".into()))
+        + &format!("{:?}", Sender::from(ALICE));
     for secret in ["TOP-SECRET", "alice", "amount", token.as_str()] {
         assert!(!shown.contains(secret), "{shown}");
     }
