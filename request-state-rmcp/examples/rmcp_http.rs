@@ -19,7 +19,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use bank::{Bank, Client, User, expect, first_token, is_refused, last_word, transfer};
-use request_state::{DefaultCodec, Keyring, Sealer};
+use request_state::{DefaultCodec, Keyring, Principal, Sealer};
 use request_state_rmcp::SealedService;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::StreamableHttpClientTransport;
@@ -54,8 +54,11 @@ async fn serve() -> Result<String, Box<dyn Error>> {
     let sealer = Sealer::new("bank.example", DefaultCodec::new(&Keyring::ephemeral()?))?;
     let service = StreamableHttpService::new(
         move || {
-            Ok(SealedService::new(Bank, sealer.clone())
-                .http_identity(|who: &Identity| Some(format!("bank.example|{}", who.subject))))
+            Ok(
+                SealedService::new(Bank, sealer.clone()).http_identity(|who: &Identity| {
+                    Ok(Principal::Named(format!("bank.example|{}", who.subject)))
+                }),
+            )
         },
         Arc::new(NeverSessionManager::default()),
         StreamableHttpServerConfig::default().with_legacy_session_mode(false),

@@ -32,9 +32,9 @@ where
     async fn call_tool(
         &self,
         mut request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let round = self.gate.open("tools/call", &mut request, &context)?;
+        let round = self.gate.open("tools/call", &mut request, &mut context)?;
         match self.inner.call_tool(request, context).await? {
             CallToolResponse::InputRequired(result) => Ok(self.gate.seal(&round, result)?.into()),
             // Complete, or a task, neither of which has a state.
@@ -45,9 +45,9 @@ where
     async fn get_prompt(
         &self,
         mut request: GetPromptRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let round = self.gate.open("prompts/get", &mut request, &context)?;
+        let round = self.gate.open("prompts/get", &mut request, &mut context)?;
         match self.inner.get_prompt(request, context).await? {
             GetPromptResponse::InputRequired(result) => Ok(self.gate.seal(&round, result)?.into()),
             other => Ok(other),
@@ -57,9 +57,11 @@ where
     async fn read_resource(
         &self,
         mut request: ReadResourceRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let round = self.gate.open("resources/read", &mut request, &context)?;
+        let round = self
+            .gate
+            .open("resources/read", &mut request, &mut context)?;
         match self.inner.read_resource(request, context).await? {
             ReadResourceResponse::InputRequired(result) => {
                 Ok(self.gate.seal(&round, result)?.into())
@@ -71,14 +73,10 @@ where
     async fn on_custom_request(
         &self,
         mut request: CustomRequest,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if !self.gate.boundary.covers(&request.method) {
-            return self.inner.on_custom_request(request, context).await;
-        }
-        let round = self
-            .gate
-            .open(&request.method, &mut request.params, &context)?;
+        // Also where the method is another: what answers it must not let a plain state out.
+        let round = self.gate.open_custom(&mut request, &mut context)?;
         let result = self.inner.on_custom_request(request, context).await?;
         self.gate.seal_custom(&round, result)
     }

@@ -1,19 +1,31 @@
-//! Where rmcp keeps the state of each request.
+//! Where rmcp keeps the state and the answers of each request.
 
-use rmcp::model::{CallToolRequestParams, GetPromptRequestParams, ReadResourceRequestParams};
+use rmcp::model::{
+    CallToolRequestParams, GetPromptRequestParams, InputResponses, ReadResourceRequestParams,
+};
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 /// Params that may carry a state. They serialize to the JSON that is bound.
 pub(crate) trait Params: Serialize {
-    /// The token that the client sent; for a state that is no string, one that never opens.
+    /// The token that the client sent.
     fn token(&self) -> Option<&str>;
 
-    /// What the handler is to see.
+    /// Sets the state that the handler sees.
     fn set_state(&mut self, plain: Option<String>);
 
-    /// Forgets the client's answers, which belong to a state that is gone.
-    fn forget_responses(&mut self);
+    /// The client's answers.
+    fn answers(&mut self) -> &mut Option<InputResponses>;
+
+    /// Leaves the answers that `filter` leaves, and none where none is left.
+    fn filter_answers(&mut self, filter: impl FnOnce(&mut InputResponses)) {
+        let answers = self.answers();
+        if let Some(given) = answers {
+            filter(given);
+            if given.is_empty() {
+                *answers = None;
+            }
+        }
+    }
 }
 
 impl Params for CallToolRequestParams {
@@ -25,8 +37,8 @@ impl Params for CallToolRequestParams {
         self.request_state = plain;
     }
 
-    fn forget_responses(&mut self) {
-        self.input_responses = None;
+    fn answers(&mut self) -> &mut Option<InputResponses> {
+        &mut self.input_responses
     }
 }
 
@@ -39,8 +51,8 @@ impl Params for GetPromptRequestParams {
         self.request_state = plain;
     }
 
-    fn forget_responses(&mut self) {
-        self.input_responses = None;
+    fn answers(&mut self) -> &mut Option<InputResponses> {
+        &mut self.input_responses
     }
 }
 
@@ -53,38 +65,7 @@ impl Params for ReadResourceRequestParams {
         self.request_state = plain;
     }
 
-    fn forget_responses(&mut self) {
-        self.input_responses = None;
+    fn answers(&mut self) -> &mut Option<InputResponses> {
+        &mut self.input_responses
     }
-}
-
-/// The params of a custom request. A request of the three methods arrives as one when its params
-/// are not what rmcp expects: with a `requestState` that is a number, say, or `arguments` that are
-/// an array.
-impl Params for Option<Value> {
-    fn token(&self) -> Option<&str> {
-        match self.as_ref()?.get("requestState")? {
-            Value::Null => None,
-            Value::String(token) => Some(token),
-            _ => Some(""),
-        }
-    }
-
-    fn set_state(&mut self, plain: Option<String>) {
-        let Some(params) = members(self) else { return };
-        match plain {
-            Some(plain) => drop(params.insert("requestState".into(), plain.into())),
-            None => drop(params.remove("requestState")),
-        }
-    }
-
-    fn forget_responses(&mut self) {
-        if let Some(params) = members(self) {
-            params.remove("inputResponses");
-        }
-    }
-}
-
-fn members(params: &mut Option<Value>) -> Option<&mut Map<String, Value>> {
-    params.as_mut()?.as_object_mut()
 }

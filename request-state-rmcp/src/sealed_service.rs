@@ -1,10 +1,11 @@
 //! The wrapper and its settings.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::request::Parts;
-use request_state_core::{Boundary, RequestStateCodec, Sealer};
+use request_state_core::{Boundary, Principal, RequestStateCodec, Unidentified};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
@@ -37,25 +38,44 @@ use crate::gate::Gate;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// # What a handler can rely on
+///
+/// An answer that reaches the handler was asked for: of the same user, by this server, about exactly
+/// this request. See [`Boundary`](request_state_core::Boundary). A handler finds the
+/// [`Round`](request_state_core::Round) in the extensions of its request's context: the id of the
+/// flow, which is the idempotency key for effects outside, and what was asked.
+///
+/// ```
+/// use request_state_core::Round;
+/// use rmcp::RoleServer;
+/// use rmcp::service::RequestContext;
+///
+/// fn idempotency_key(context: &RequestContext<RoleServer>) -> Option<String> {
+///     let flow = context.extensions.get::<Round>()?.flow()?;
+///     Some(format!("transfer:{flow}"))
+/// }
+/// ```
+///
 /// # What is bound
 ///
 /// - The principal that [`principal`](Self::principal) or [`http_identity`](Self::http_identity)
-///   names. **Without either, or where what you gave them answers `None`, a state is bound to the
-///   request alone**:
-///   whoever holds the token and sends the same request is served, for the sealer's
+///   names. **Without either, a state is bound to the request alone**: whoever holds the token and
+///   sends the same request is served, for the sealer's
 ///   [`anonymous_ttl`](request_state_core::SealerBuilder::anonymous_ttl), 60 seconds unless you say
-///   otherwise. That suits a server with one user, as on stdio.
+///   otherwise. That suits a server with one user, as on stdio. A server over HTTP that was never told
+///   warns once in its log, unless it says [`anonymous`](Self::anonymous).
 /// - The protocol version that the request's `_meta` names, else the one of the session. With
-///   neither, a state is refused and none can be sealed.
+///   neither, a state is rejected and none can be sealed.
 /// - The method, the server's name, and the params as rmcp parsed them: the members that its types
 ///   know. Those it does not know reach no handler. Another server behind the same address that
 ///   binds the JSON itself agrees as long as clients send no such members.
+/// - The name and the kind of each question.
 ///
 /// # What rmcp does not take for a request
 ///
 /// A `tools/call` whose params are not what rmcp expects, for instance with a `requestState` that is
 /// a number, is a custom request to it; one without an id is a custom notification. Both are
-/// covered: a state in the one is opened or refused, in the other removed.
+/// covered: state and answers in the one are opened or rejected, in the other removed.
 ///
 /// # Cost and blocking
 ///
@@ -69,15 +89,29 @@ pub struct SealedService<S, C> {
 
 impl<S, C: RequestStateCodec> SealedService<S, C> {
     /// Wraps `handler`, which is a [`ServerHandler`](rmcp::ServerHandler) or an
-    /// [`AnyService`](crate::AnyService). States are sealed and opened with `sealer`, and bound to
-    /// no principal unless you say who is asking.
+    /// [`AnyService`](crate::AnyService).
     ///
-    /// Make the sealer once and clone it for each session; its clones share the keys.
+    /// `boundary` is a [`Sealer`](request_state_core::Sealer), or a [`Boundary`] with a policy of
+    /// your own. States are bound to no principal unless you say who is asking. Create it once and
+    /// clone it for each session; its clones share the keys.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use request_state::{ConfigError, RequestStateCodec, Sealer};
+    /// # use request_state_rmcp::SealedService;
+    /// # fn example<S, C: RequestStateCodec>(handler: S, sealer: Sealer<C>) {
+    /// use request_state::Boundary;
+    ///
+    /// let boundary = Boundary::new(sealer).max_rounds(8).require_principal(true);
+    /// let server = SealedService::new(handler, boundary);
+    /// # }
+    /// ```
     #[must_use]
-    pub fn new(handler: S, sealer: Sealer<C>) -> Self {
+    pub fn new(handler: S, boundary: impl Into<Boundary<C>>) -> Self {
         let gate = Gate {
-            boundary: Boundary::new(sealer),
-            principal: Arc::new(|_| None),
+            boundary: boundary.into(),
+            asks: Asks::Nobody,
         };
         Self {
             inner: handler,
@@ -85,13 +119,14 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
         }
     }
 
-    /// Says who makes a request: one stable, unambiguous string for each user, as the server's
-    /// authentication says, or `None` for an anonymous request.
+    /// Sets who makes a request: one stable, unambiguous string for each user, as the server's
+    /// authentication says, or [`Principal::Anonymous`].
     ///
-    /// It is asked once for each `tools/call`, `prompts/get` and `resources/read`. An empty string is
-    /// a mistake and not anonymous: a state is then refused, and none can be sealed.
+    /// `principal` is called once for each `tools/call`, `prompts/get` and `resources/read`. Where it
+    /// returns [`Unidentified`], a state that comes with the request is rejected, and none is sealed
+    /// for it. An empty name is a mistake and has the same effect.
     ///
-    /// # Example
+    /// # Examples
     ///
     /// A process that serves one user over stdio:
     ///
@@ -99,32 +134,41 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
     /// # use request_state::RequestStateCodec;
     /// # use request_state_rmcp::SealedService;
     /// # fn example<S, C: RequestStateCodec>(server: SealedService<S, C>) {
-    /// let server = server.principal(|_context| std::env::var("USER").ok());
+    /// use request_state::{Principal, Unidentified};
+    ///
+    /// let server = server.principal(|_context| match std::env::var("USER") {
+    ///     Ok(user) => Ok(Principal::Named(user)),
+    ///     Err(_) => Err(Unidentified::new("USER is not set")),
+    /// });
     /// # }
     /// ```
     #[must_use]
     pub fn principal(
         mut self,
-        principal: impl Fn(&RequestContext<RoleServer>) -> Option<String> + Send + Sync + 'static,
+        principal: impl Fn(&RequestContext<RoleServer>) -> Result<Principal, Unidentified>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
-        self.gate.principal = Arc::new(principal);
+        self.gate.asks = Asks::Known(Arc::new(principal));
         self
     }
 
     /// Takes the principal from the identity that an HTTP authentication layer left in the request's
     /// extensions, as a value of type `T`.
     ///
-    /// A request without such a value, or with one of another type, is not anonymous: nobody has said
-    /// who is asking, so a state that comes with it is refused, and none can be sealed. For users who
-    /// have not logged in, let the layer leave a value too, and answer `None`.
+    /// A request without such a value, or with one of another type, is [`Unidentified`] and not
+    /// anonymous. For users who have not logged in, let the layer leave a value too, and return
+    /// [`Principal::Anonymous`]. Name the issuer in addition to the subject where there is more than
+    /// one.
     ///
-    /// Name the issuer beside the subject where there is more than one.
-    ///
-    /// # Example
+    /// # Examples
     ///
     /// ```
     /// # use request_state::RequestStateCodec;
     /// # use request_state_rmcp::SealedService;
+    /// use request_state::Principal;
+    ///
     /// #[derive(Clone)]
     /// struct User {
     ///     issuer: String,
@@ -132,31 +176,84 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
     /// }
     ///
     /// # fn example<S, C: RequestStateCodec>(server: SealedService<S, C>) {
-    /// let server =
-    ///     server.http_identity(|user: &User| Some(format!("{}|{}", user.issuer, user.subject)));
+    /// let server = server.http_identity(|user: &User| {
+    ///     Ok(Principal::Named(format!("{}|{}", user.issuer, user.subject)))
+    /// });
     /// # }
     /// ```
     #[must_use]
     pub fn http_identity<T: Send + Sync + 'static>(
         self,
-        name: impl Fn(&T) -> Option<String> + Send + Sync + 'static,
+        name: impl Fn(&T) -> Result<Principal, Unidentified> + Send + Sync + 'static,
     ) -> Self {
         self.principal(move |context| {
-            let parts = context.extensions.get::<Parts>();
-            match parts.and_then(|parts| parts.extensions.get::<T>()) {
-                Some(identity) => name(identity),
-                // A layer that is missing, or in the wrong place, must not make everybody anonymous.
-                None => Some(String::new()),
-            }
+            let identity = std::any::type_name::<T>();
+            let parts = context.extensions.get::<Parts>().ok_or_else(|| {
+                Unidentified::new(format!(
+                    "no HTTP request to find the identity in, of type {identity}: http_identity is \
+                     for servers over HTTP"
+                ))
+            })?;
+            let found = parts.extensions.get::<T>().ok_or_else(|| {
+                Unidentified::new(format!(
+                    "no {identity} in the HTTP request's extensions: the authentication layer that \
+                     puts it there must run before the MCP service"
+                ))
+            })?;
+            name(found)
         })
     }
 
-    /// Whether a state that is ours in every way but has expired lets the handler start over,
-    /// instead of a refusal. Default: no. See [`Boundary::restart_expired`].
+    /// Says that every request is anonymous, and that it is meant: a state is bound to the request
+    /// alone. It is the default, which over HTTP is logged once as a warning.
     #[must_use]
-    pub fn restart_expired(mut self, restart: bool) -> Self {
-        self.gate.boundary = self.gate.boundary.restart_expired(restart);
-        self
+    pub fn anonymous(self) -> Self {
+        self.principal(|_| Ok(Principal::Anonymous))
+    }
+}
+
+/// Says who makes a request.
+type Who = dyn Fn(&RequestContext<RoleServer>) -> Result<Principal, Unidentified> + Send + Sync;
+
+/// Where the principal of a request comes from.
+#[derive(Clone)]
+pub(crate) enum Asks {
+    /// The server was never told.
+    Nobody,
+    Known(Arc<Who>),
+}
+
+impl Asks {
+    pub(crate) fn principal(
+        &self,
+        server: &str,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Principal, Unidentified> {
+        match self {
+            Self::Known(who) => who(context),
+            Self::Nobody => {
+                if context.extensions.get::<Parts>().is_some() {
+                    warn_once(server);
+                }
+                Ok(Principal::Anonymous)
+            }
+        }
+    }
+}
+
+/// Warns that a server over HTTP does not tell its users apart: once in a process for each server's
+/// name, since rmcp makes a service for each session.
+fn warn_once(server: &str) {
+    static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !warned.contains(server) {
+        warned.insert(server.to_owned());
+        tracing::warn!(
+            target: "request_state",
+            reason = "anonymous_by_default",
+            server,
+            "every request is anonymous: call http_identity, or anonymous if it is meant"
+        );
     }
 }
 

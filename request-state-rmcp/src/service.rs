@@ -43,14 +43,11 @@ where
     async fn handle_request(
         &self,
         mut request: ClientRequest,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let round = self.open(&mut request, &context)?;
-        let result = self.inner.0.handle_request(request, context).await?;
-        let Some(round) = round else {
-            return Ok(result);
-        };
-        match result {
+        let round = self.open(&mut request, &mut context)?;
+        match self.inner.0.handle_request(request, context).await? {
+            // Also in answer to a method that may not ask: the plain state must not leave.
             ServerResult::InputRequiredResult(result) => {
                 let sealed = self.gate.seal(&round, result)?;
                 Ok(ServerResult::InputRequiredResult(sealed))
@@ -91,8 +88,8 @@ impl<S, C: RequestStateCodec> SealedService<AnyService<S>, C> {
     fn open(
         &self,
         request: &mut ClientRequest,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Option<Round>, ErrorData> {
+        context: &mut RequestContext<RoleServer>,
+    ) -> Result<Round, ErrorData> {
         let method = request.method().to_owned();
         match request {
             ClientRequest::CallToolRequest(request) => {
@@ -104,11 +101,8 @@ impl<S, C: RequestStateCodec> SealedService<AnyService<S>, C> {
             ClientRequest::ReadResourceRequest(request) => {
                 self.gate.open(&method, &mut request.params, context)
             }
-            ClientRequest::CustomRequest(request) if self.gate.boundary.covers(&method) => {
-                self.gate.open(&method, &mut request.params, context)
-            }
-            _ => return Ok(None),
+            ClientRequest::CustomRequest(request) => self.gate.open_custom(request, context),
+            _ => Ok(Round::uncovered()),
         }
-        .map(Some)
     }
 }

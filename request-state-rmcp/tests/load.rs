@@ -1,5 +1,6 @@
 //! Ten thousand conversations at once, of many users, over three replicas whose keys are rotated in
-//! the middle: no honest one is refused, and no state crosses from one to another.
+//! the middle: no honest one is rejected, no honest answer is lost, no state crosses from one to
+//! another, and no answer arrives that was not asked for.
 //!
 //! ```text
 //! cargo test -p request-state-rmcp --test load
@@ -14,7 +15,7 @@ use std::sync::{Arc, OnceLock, RwLock};
 use std::time::Instant;
 
 use request_state::{
-    AesGcmCodec, DecodeError, EncodeError, Key, Keyring, RequestStateCodec, Sealer,
+    AesGcmCodec, DecodeError, EncodeError, Key, Keyring, Principal, RequestStateCodec, Sealer,
 };
 use request_state_rmcp::SealedService;
 use rmcp::model::*;
@@ -104,6 +105,10 @@ struct Load {
     most_in_round_two: AtomicUsize,
     /// States that reached a handler and were not of its user and request.
     crossed: AtomicUsize,
+    /// Answers that reached a handler which had not asked for them in the last round.
+    not_asked: AtomicUsize,
+    /// Answers that were asked for and did not arrive.
+    lost: AtomicUsize,
     completed: AtomicUsize,
     stolen_refused: AtomicUsize,
 }
@@ -127,22 +132,49 @@ impl ServerHandler for Bank {
     ) -> Result<CallToolResponse, ErrorData> {
         let amount = request.arguments.unwrap()["amount"].clone();
         let state = |round: usize| format!("{round} {} {amount}", self.user);
+        let answers = request.input_responses.unwrap_or_default();
         let Some(came) = request.request_state else {
-            return Ok(InputRequiredResult::from_request_state(state(1)).into());
+            self.load.not_asked.fetch_add(answers.len(), SeqCst);
+            return Ok(ask(1, state(1)));
         };
+        let asked = if came == state(1) {
+            "round 1"
+        } else {
+            "round 2"
+        };
+        match answers.get(asked) {
+            Some(answer) if answer["amount"] == amount => {}
+            _ => drop(self.load.lost.fetch_add(1, SeqCst)),
+        }
+        let others = answers.keys().filter(|name| *name != asked);
+        self.load.not_asked.fetch_add(others.count(), SeqCst);
         if came == state(1) {
             let load = &self.load;
             let now = load.in_round_two.fetch_add(1, SeqCst) + 1;
             load.most_in_round_two.fetch_max(now, SeqCst);
             load.all_in_round_two.wait().await;
             load.in_round_two.fetch_sub(1, SeqCst);
-            return Ok(InputRequiredResult::from_request_state(state(2)).into());
+            return Ok(ask(2, state(2)));
         }
         if came != state(2) {
             self.load.crossed.fetch_add(1, SeqCst);
         }
         Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into())
     }
+}
+
+/// Asks the question of a round.
+fn ask(round: usize, state: String) -> CallToolResponse {
+    let question = InputRequest::Elicitation(ElicitRequest::new(
+        ElicitRequestParams::FormElicitationParams {
+            meta: None,
+            message: "Really?".into(),
+            requested_schema: serde_json::from_value(json!({"type": "object", "properties": {}}))
+                .unwrap(),
+        },
+    ));
+    let questions = InputRequests::from([(format!("round {round}"), question)]);
+    InputRequiredResult::new(Some(questions), Some(state)).into()
 }
 
 type Client = RunningService<RoleClient, ()>;
@@ -152,7 +184,7 @@ async fn connect(replica: Replica, user: usize, load: &Arc<Load>) -> Client {
     let load = load.clone();
     let sealer = Sealer::new("bank", replica).unwrap();
     let server = SealedService::new(Bank { user, load }, sealer)
-        .principal(move |_| Some(format!("user:{user}")));
+        .principal(move |_| Ok(Principal::Named(format!("user:{user}"))));
     tokio::spawn(async move { server.serve(ours).await.unwrap().waiting().await });
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
     let lifecycle = ClientLifecycleMode::Discover { preferred_versions };
@@ -178,6 +210,10 @@ impl Flow {
         let mut call = CallToolRequestParams::new("transfer")
             .with_arguments(serde_json::from_value(arguments).unwrap());
         call.request_state = token.map(Into::into);
+        // In every round answers to all questions: of this one, of others, and of no round at all.
+        let answer = json!({"action": "accept", "amount": self.number / USERS});
+        let names = ["round 1", "round 2", "round 3", "confirm"];
+        call.input_responses = Some(names.map(|name| (name.into(), answer.clone())).into());
         let replica = (self.number + self.number / USERS + round) % REPLICAS;
         self.clients[replica][self.number % USERS]
             .call_tool_once(call)
@@ -228,6 +264,8 @@ async fn ten_thousand_flows_at_once_while_keys_are_rotated() {
         in_round_two: AtomicUsize::new(0),
         most_in_round_two: AtomicUsize::new(0),
         crossed: AtomicUsize::new(0),
+        not_asked: AtomicUsize::new(0),
+        lost: AtomicUsize::new(0),
         completed: AtomicUsize::new(0),
         stolen_refused: AtomicUsize::new(0),
     });
@@ -270,12 +308,14 @@ async fn ten_thousand_flows_at_once_while_keys_are_rotated() {
     let report = format!(
         "load: {} flows of three rounds complete, {} at once in flight, {USERS} users, {REPLICAS} \
          replicas, {old} tokens under the old key and {} under the new, {} stolen tokens refused, \
-         {} crossed, {:.1} s\n",
+         {} crossed, {} answers not asked for, {} lost, {:.1} s\n",
         count(&load.completed),
         count(&load.most_in_round_two),
         count(&fleet.sealed) - old,
         count(&load.stolen_refused),
         count(&load.crossed),
+        count(&load.not_asked),
+        count(&load.lost),
         start.elapsed().as_secs_f64(),
     );
     // Not printed, so that cargo shows it also when the test passes.
@@ -284,6 +324,8 @@ async fn ten_thousand_flows_at_once_while_keys_are_rotated() {
     assert_eq!(count(&load.most_in_round_two), FLOWS);
     assert_eq!(count(&load.stolen_refused), 2 * FLOWS);
     assert_eq!(count(&load.crossed), 0);
+    assert_eq!(count(&load.not_asked), 0);
+    assert_eq!(count(&load.lost), 0);
     assert_eq!(count(&fleet.sealed), 2 * FLOWS);
     // The rotation was in the middle of it: the first round sealed under both, the second under the
     // new one alone.

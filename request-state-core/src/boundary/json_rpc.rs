@@ -54,9 +54,9 @@ pub(super) fn params_mut(message: &mut Value) -> Option<&mut Map<String, Value>>
     message.get_mut("params")?.as_object_mut()
 }
 
-/// The result of a response, if it asks for input.
-pub(super) fn asking(response: &mut Value) -> Option<&mut Map<String, Value>> {
-    let result = response.get_mut("result")?.as_object_mut()?;
+/// The members of a result that asks for input.
+pub(super) fn asking(result: &mut Value) -> Option<&mut Map<String, Value>> {
+    let result = result.as_object_mut()?;
     (result.get("resultType")?.as_str()? == "input_required").then_some(result)
 }
 

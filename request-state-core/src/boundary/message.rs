@@ -124,15 +124,9 @@ impl<C: RequestStateCodec> Boundary<C> {
     /// be sealed turns the response into the error -32603, and the cause is logged.
     pub fn seal_response(&self, round: &Round, response: &mut Value) {
         match (&round.kind, &response) {
-            (Kind::Request(_) | Kind::Unbound { .. }, Value::Object(_)) => {
-                self.seal_one(round, response);
+            (Kind::Other, _) | (Kind::Request(_) | Kind::Unbound { .. }, Value::Object(_)) => {
+                json_rpc::for_each(response, |response| self.seal_one(round, response));
             }
-            (Kind::Other, _) => json_rpc::for_each(response, |response| {
-                // What other methods are answered with may ask, as a task does, but has no state.
-                if json_rpc::asking(response).is_some_and(has_state) {
-                    self.seal_one(round, response);
-                }
-            }),
             _ => {
                 let no_request = Round::of(Kind::NoRequest, round.method, None);
                 json_rpc::for_each(response, |response| self.seal_one(&no_request, response));
@@ -141,20 +135,37 @@ impl<C: RequestStateCodec> Boundary<C> {
     }
 
     fn seal_one(&self, round: &Round, response: &mut Value) {
-        let Some(result) = json_rpc::asking(response) else {
-            return;
-        };
-        match self.seal_result(round, result) {
-            Ok(token) => drop(result.insert(STATE.into(), Value::String(token))),
-            Err(error) => {
-                self.event(round).not_sealed(&error);
-                json_rpc::turn_into_internal_error(response);
-            }
+        let sealed = response
+            .get_mut("result")
+            .map(|result| self.seal_result(round, result));
+        if let Some(Err(_)) = sealed {
+            json_rpc::turn_into_internal_error(response);
         }
     }
 
-    /// Returns the token for a result that is `input_required`.
-    fn seal_result(&self, round: &Round, result: &Map<String, Value>) -> Result<String, SealError> {
+    /// Seals what the handler asks in `result`, the member of that name in its response to the
+    /// request of `round`. A result that is not `input_required` passes untouched.
+    ///
+    /// # Errors
+    ///
+    /// A [`SealError`], which has been logged. Answer the client with the error -32603 and without
+    /// detail: the result may hold the plain state.
+    pub fn seal_result(&self, round: &Round, result: &mut Value) -> Result<(), SealError> {
+        let Some(result) = json_rpc::asking(result) else {
+            return Ok(());
+        };
+        // What other methods are answered with may ask, as a task does, but has no state.
+        if matches!(round.kind, Kind::Other) && Token::from(result.get(STATE)).is_absent() {
+            return Ok(());
+        }
+        let token = self
+            .token_for(round, result)
+            .inspect_err(|error| self.event(round).not_sealed(error))?;
+        result.insert(STATE.into(), Value::String(token));
+        Ok(())
+    }
+
+    fn token_for(&self, round: &Round, result: &Map<String, Value>) -> Result<String, SealError> {
         let questions = match result.get(REQUESTS) {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Object(requests)) => questions(requests)?,
@@ -167,10 +178,6 @@ impl<C: RequestStateCodec> Boundary<C> {
         };
         self.try_seal(round, &questions, plain)
     }
-}
-
-fn has_state(result: &mut Map<String, Value>) -> bool {
-    result.get(STATE).is_some_and(|state| !state.is_null())
 }
 
 /// Removes the state and the answers of a message. Returns how many answers there were.

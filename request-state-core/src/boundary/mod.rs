@@ -195,6 +195,12 @@ impl<C: RequestStateCodec> Boundary<C> {
         }
     }
 
+    /// Returns the name of the server, as its [`Sealer`] has it.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        self.sealer.server()
+    }
+
     /// Sets the protocol version of messages whose `_meta` names none, such as `2025-11-25`. Default:
     /// none, and then such a message cannot be bound.
     ///

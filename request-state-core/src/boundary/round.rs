@@ -42,6 +42,12 @@ pub(super) enum Kind {
 }
 
 impl Round {
+    /// Creates the round of a request of another method, or of none: for a framework that has its
+    /// responses sealed all the same, so that no plain state leaves. Nothing can be sealed for it.
+    pub fn uncovered() -> Self {
+        Self::of(Kind::Other, None, None)
+    }
+
     pub(super) fn of(kind: Kind, method: Option<&'static str>, id: Option<RequestId>) -> Self {
         Self {
             kind,

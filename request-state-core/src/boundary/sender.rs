@@ -148,6 +148,12 @@ pub enum Token<'a> {
     NotAString,
 }
 
+impl Token<'_> {
+    pub(super) fn is_absent(self) -> bool {
+        matches!(self, Self::Absent)
+    }
+}
+
 impl<'a> From<Option<&'a str>> for Token<'a> {
     fn from(token: Option<&'a str>) -> Self {
         token.map_or(Self::Absent, Self::Text)

@@ -6,7 +6,7 @@ use rmcp::handler::server::router::Router;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, Service, ServiceExt};
 use rmcp::{ErrorData, service::DynService};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::kit::*;
 
@@ -16,7 +16,7 @@ fn routed() -> (impl Service<RoleServer>, Wizard) {
     let mut router = Router::new(wizard.clone());
     router.tool_router.transparent_when_not_found = true;
     let server = SealedService::new(AnyService(router), sealer());
-    (server.principal(|_| ALICE.map(Into::into)), wizard)
+    (server.principal(|_| Ok(named(ALICE))), wizard)
 }
 
 #[tokio::test]
@@ -63,6 +63,7 @@ async fn what_is_not_ours_is_refused_and_nothing_plain_leaves() {
         let seen = wizard.next().await.remove(0);
         let params = seen["notification"].as_object().unwrap();
         assert!(!params.contains_key("requestState"), "{seen}");
+        assert!(!params.contains_key("inputResponses"), "{seen}");
     }
 }
 
@@ -112,10 +113,44 @@ async fn a_result_without_a_type_is_sealed_too() {
     let mut raw = Raw::connect(server, MODERN);
     raw.token(&request("tools/call")).await;
     assert_eq!(raw.ask(&request("prompts/get")).await, internal_error());
-    // Another method's result is none of our business.
-    let answer = raw
-        .ask(&json!({"jsonrpc": "2.0", "id": 1, "method": "acme/x"}))
-        .await;
-    assert_eq!(answer["result"]["requestState"], json!([PLAIN]));
-    assert_ne!(answer["result"]["requestState"], Value::Null);
+    // In answer to another method, it may not leave at all.
+    for method in ["acme/x", "tools/list"] {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method});
+        assert_eq!(raw.ask(&message).await, internal_error());
+    }
+}
+
+/// A typed question in answer to a method that may not ask: the plain state must not leave.
+#[tokio::test]
+async fn a_question_to_another_method_does_not_leave() {
+    struct Confused;
+    impl Service<RoleServer> for Confused {
+        async fn handle_request(
+            &self,
+            _: ClientRequest,
+            _: RequestContext<RoleServer>,
+        ) -> Result<ServerResult, ErrorData> {
+            let result = InputRequiredResult::from_request_state(PLAIN);
+            Ok(ServerResult::InputRequiredResult(result))
+        }
+
+        async fn handle_notification(
+            &self,
+            _: ClientNotification,
+            _: NotificationContext<RoleServer>,
+        ) -> Result<(), ErrorData> {
+            Ok(())
+        }
+
+        fn get_info(&self) -> ServerConfig {
+            ServerHandler::get_info(&Wizard::default())
+        }
+    }
+    let server = SealedService::new(AnyService(Confused), sealer());
+    let mut raw = Raw::connect(server, MODERN);
+    raw.token(&request("tools/call")).await;
+    for method in ["tools/list", "acme/x"] {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method});
+        assert_eq!(raw.ask(&message).await, internal_error(), "{method}");
+    }
 }

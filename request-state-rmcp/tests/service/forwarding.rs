@@ -2,9 +2,8 @@
 //! default, and a feature of the wrapped server would be lost without a word.
 
 use std::collections::BTreeSet;
-use std::process::Command;
 
-use serde_json::Value;
+use crate::kit::*;
 
 /// The names of all functions in a piece of Rust.
 fn functions(source: &str) -> BTreeSet<&str> {
@@ -19,32 +18,26 @@ fn functions(source: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-/// The source of rmcp's `ServerHandler`, of the release that this test is built with.
-fn server_handler() -> String {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let packages = metadata["packages"].as_array().unwrap();
-    let rmcp = packages
-        .iter()
-        .find(|package| package["name"] == "rmcp")
-        .unwrap();
-    let manifest = std::path::Path::new(rmcp["manifest_path"].as_str().unwrap());
-    let path = manifest.with_file_name("src/handler/server.rs");
-    std::fs::read_to_string(path).unwrap()
+/// The source of rmcp's `ServerHandler`, of the release that this test is built with: where the
+/// compiler found it, rmcp's log events say.
+async fn server_handler() -> String {
+    let log = Log::start();
+    let (server, _) = sealed(ALICE);
+    Raw::connect(server, MODERN)
+        .token(&request("tools/call"))
+        .await;
+    let log = log.everything();
+    let file = log
+        .split_whitespace()
+        .find_map(|word| word.split_once("/src/service"))
+        .map(|(rmcp, _)| format!("{rmcp}/src/handler/server.rs"))
+        .unwrap_or_else(|| panic!("no event of rmcp in {log}"));
+    std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-#[test]
-fn every_method_of_rmcp_is_forwarded() {
-    let source = server_handler();
+#[tokio::test]
+async fn every_method_of_rmcp_is_forwarded() {
+    let source = server_handler().await;
     let (_, methods) = source
         .split_once("macro_rules! server_handler_methods")
         .unwrap();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::Request;
 use http_body_util::BodyExt;
+use request_state::{AesGcmCodec, Key, Keyring, Principal, Sealer, Unidentified};
 use request_state_rmcp::SealedService;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -17,19 +18,24 @@ struct User(&'static str);
 #[derive(Clone)]
 struct SomethingElse;
 
-type Service =
-    StreamableHttpService<SealedService<Wizard, request_state::AesGcmCodec>, NeverSessionManager>;
+type Server = SealedService<Wizard, AesGcmCodec>;
+type Service = StreamableHttpService<Server, NeverSessionManager>;
 
 fn service(wizard: &Wizard) -> Service {
     let (wizard, sealer) = (wizard.clone(), sealer());
+    service_of(move || {
+        let server = SealedService::new(wizard.clone(), sealer.clone());
+        server.http_identity(|user: &User| match user.0 {
+            "guest" => Ok(Principal::Anonymous),
+            "unknown" => Err(Unidentified::new("the directory does not know the user")),
+            name => Ok(Principal::Named(format!("user:{name}"))),
+        })
+    })
+}
+
+fn service_of(server: impl Fn() -> Server + Send + Sync + 'static) -> Service {
     StreamableHttpService::new(
-        move || {
-            let server = SealedService::new(wizard.clone(), sealer.clone());
-            Ok(server.http_identity(|user: &User| match user.0 {
-                "guest" => None,
-                name => Some(format!("user:{name}")),
-            }))
-        },
+        move || Ok(server()),
         Arc::new(NeverSessionManager::default()),
         StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
@@ -112,4 +118,76 @@ async fn a_request_without_an_identity_is_nobodys_and_not_anonymous() {
     let answer = post(&service, &retry(&first, token), None).await;
     assert_eq!(answer["error"], refusal()["error"]);
     assert_eq!(wizard.seen(), [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn who_is_unidentified_is_logged_with_what_is_missing() {
+    let service = service(&Wizard::default());
+    let first = request("tools/call");
+    let token = post(&service, &first, Some(User("guest"))).await["result"]["requestState"].take();
+    for (user, cause) in [
+        (
+            None,
+            "no service::http::User in the HTTP request's extensions: the authentication layer",
+        ),
+        (
+            Some(User("unknown")),
+            "the directory does not know the user",
+        ),
+    ] {
+        for message in [first.clone(), retry(&first, token.clone())] {
+            let log = Log::start();
+            post(&service, &message, user.clone()).await;
+            let log = log.text();
+            assert!(
+                log.contains(r#"reason="unidentified""#) && log.contains(cause),
+                "{log}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn http_identity_is_for_http() {
+    let server = SealedService::new(Wizard::default(), sealer());
+    let server = server.http_identity(|user: &User| Ok(Principal::Named(user.0.into())));
+    let mut raw = Raw::connect(server, MODERN);
+    let log = Log::start();
+    assert_eq!(raw.ask(&request("tools/call")).await, internal_error());
+    let log = log.text();
+    assert!(
+        log.contains("http_identity is for servers over HTTP"),
+        "{log}"
+    );
+}
+
+/// Also where rmcp makes a service for each request.
+#[tokio::test]
+async fn who_was_never_told_who_asks_warns_once() {
+    let first = request("tools/call");
+    let warning = r#"reason="anonymous_by_default" server="forgetful""#;
+    for (anonymous, warnings) in [(true, 0), (false, 1)] {
+        let keys = Keyring::new([("k", Key::from([7; 32]))]).unwrap();
+        let sealer = Sealer::new("forgetful", AesGcmCodec::new(&keys)).unwrap();
+        let service = service_of(move || {
+            let server = SealedService::new(Wizard::default(), sealer.clone());
+            if anonymous {
+                server.anonymous()
+            } else {
+                server
+            }
+        });
+        let log = Log::start();
+        for _ in 0..3 {
+            let asked = post(&service, &first, None).await;
+            assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+        }
+        let log = log.text();
+        assert_eq!(log.matches(warning).count(), warnings, "{log}");
+    }
+    // On stdio there is one user.
+    let mut raw = Raw::connect(SealedService::new(Wizard::default(), sealer()), MODERN);
+    let log = Log::start();
+    raw.token(&first).await;
+    assert_eq!(log.text(), "");
 }

@@ -1,9 +1,10 @@
 //! A server that keeps plain states, and two clients: one of rmcp, and one that writes what it likes.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
-use request_state::{AesGcmCodec, Key, Keyring, Sealer};
+use request_state::{AesGcmCodec, Boundary, Key, Keyring, Principal, Sealer};
 use request_state_rmcp::SealedService;
 use rmcp::model::*;
 use rmcp::service::{
@@ -148,7 +149,10 @@ impl ServerHandler for Wizard {
         let params = request.params.unwrap_or_default();
         let asks = params["requestState"].is_null();
         self.seen.lock().unwrap().push(json!({"custom": params}));
-        let asked = json!({"resultType": "input_required", "requestState": PLAIN});
+        let questions = json!({"confirm": {"method": "elicitation/create"}});
+        let asked = json!({
+            "resultType": "input_required", "requestState": PLAIN, "inputRequests": questions,
+        });
         let complete = json!({"resultType": "complete", "requestState": PLAIN});
         Ok(CustomResult(if asks { asked } else { complete }))
     }
@@ -166,11 +170,43 @@ impl ServerHandler for Wizard {
     }
 }
 
+pub fn named(user: Option<&str>) -> Principal {
+    user.map_or(Principal::Anonymous, |name| Principal::Named(name.into()))
+}
+
+/// A clock that tests set.
+#[derive(Clone)]
+pub struct Clock(Arc<AtomicU64>);
+
+impl Clock {
+    pub fn advance(&self, seconds: u64) {
+        self.0.fetch_add(seconds, Ordering::Relaxed);
+    }
+}
+
+/// A sealer whose time is that of the clock.
+pub fn sealer_with_clock() -> (Sealer<AesGcmCodec>, Clock) {
+    let clock = Clock(Arc::new(1_796_212_800.into()));
+    let time = clock.clone();
+    let keys = Keyring::new([("2026-10", Key::from([7; 32]))]).unwrap();
+    let sealer = Sealer::builder("bank", AesGcmCodec::new(&keys))
+        .clock(move || UNIX_EPOCH + Duration::from_secs(time.0.load(Ordering::Relaxed)));
+    (sealer.build().unwrap(), clock)
+}
+
 /// A wizard that is sealed for one user, and a look at what it sees.
 pub fn sealed(user: Option<&'static str>) -> (SealedService<Wizard, AesGcmCodec>, Wizard) {
+    sealed_by(Boundary::new(sealer()), user)
+}
+
+/// The same behind a boundary with a policy of its own.
+pub fn sealed_by(
+    boundary: Boundary<AesGcmCodec>,
+    user: Option<&'static str>,
+) -> (SealedService<Wizard, AesGcmCodec>, Wizard) {
     let wizard = Wizard::default();
-    let server = SealedService::new(wizard.clone(), sealer());
-    (server.principal(move |_| user.map(Into::into)), wizard)
+    let server = SealedService::new(wizard.clone(), boundary);
+    (server.principal(move |_| Ok(named(user))), wizard)
 }
 
 /// A client of rmcp that accepts everything it is asked.
@@ -300,4 +336,54 @@ pub fn refusal() -> Value {
 
 pub fn internal_error() -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "Internal error"}})
+}
+
+/// What this thread logs, at any level and with the file it is in, as long as this is alive.
+pub struct Log {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    _subscriber: tracing::subscriber::DefaultGuard,
+}
+
+struct Writer(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Log {
+    pub fn start() -> Self {
+        let bytes = Arc::<Mutex<Vec<u8>>>::default();
+        let writer = bytes.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
+            .with_ansi(false)
+            .without_time()
+            .with_file(true)
+            .with_writer(move || Writer(writer.clone()))
+            .finish();
+        Self {
+            bytes,
+            _subscriber: tracing::subscriber::set_default(subscriber),
+        }
+    }
+
+    /// The events of all libraries.
+    pub fn everything(self) -> String {
+        String::from_utf8(self.bytes.lock().unwrap().clone()).unwrap()
+    }
+
+    /// The events of this library.
+    pub fn text(self) -> String {
+        let text = self.everything();
+        let is_ours = |line: &&str| line.contains("request_state: ") && line.contains("reason=");
+        let ours = text.lines().filter(is_ours);
+        ours.map(|line| format!("{line}\n")).collect()
+    }
 }

@@ -1,5 +1,6 @@
 //! A server of rmcp behind the wrapper: what its handlers see, and what its clients do.
 
+mod answers;
 mod any_service;
 mod features;
 mod forwarding;
