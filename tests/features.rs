@@ -1,4 +1,5 @@
 //! What each feature brings, alone or with others. `scripts/test` runs this under every choice.
+#![allow(clippy::unwrap_used)] // Helpers may panic, as tests do.
 
 use request_state::{Binding, DecodeError, EncodeError, Request, RequestStateCodec, Sealer};
 

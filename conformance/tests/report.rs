@@ -1,5 +1,6 @@
 //! What `check` answers, and what it bears.
 #![allow(missing_docs, reason = "a test has no users")]
+#![allow(clippy::unwrap_used)] // Helpers may panic, as tests do.
 
 #[allow(dead_code, reason = "faulty.rs uses the rest")]
 mod faulty {

@@ -6,6 +6,7 @@
 //! ```
 //!
 //! It exits with an error when one answer, or one reason in the log, is not as expected.
+#![allow(clippy::indexing_slicing)] // of a `Value`, which does not panic
 
 mod attacks;
 mod messages;

@@ -12,20 +12,7 @@
 //! | hold and rotate keys | [`Keyring`], [`Key`] |
 //! | write a codec | [`RequestStateCodec`], [`aead`], [`wire`] |
 #![forbid(unsafe_code)]
-#![deny(missing_docs)]
-// What a caller or a client supplies must never panic. Tests may.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::arithmetic_side_effects,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::panic,
-        clippy::string_slice,
-        clippy::unreachable,
-        clippy::unwrap_used
-    )
-)]
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))] // clippy.toml cannot say it
 
 pub mod aead;
 pub mod wire;

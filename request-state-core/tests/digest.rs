@@ -2,6 +2,12 @@
 //!
 //! The tests also run in a build of serde_json with `arbitrary_precision`, `preserve_order`,
 //! `raw_value` and `unbounded_depth`: see `scripts/test`.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)] // Helpers may panic, as tests do.
 
 mod common;
 

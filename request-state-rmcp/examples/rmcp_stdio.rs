@@ -6,6 +6,7 @@
 //! ```
 //!
 //! It exits with an error when something is not as it says.
+#![allow(clippy::indexing_slicing)] // of a `Value`, which does not panic
 
 mod bank;
 

@@ -8,6 +8,13 @@
 //!
 //! All conversations stand in the second round at the same time: the handlers of that round wait for
 //! each other.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)] // Helpers may panic, as tests do.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -3,6 +3,13 @@
 //! Another implementation wrote the vectors, from `docs/token-format.md` alone: what is checked here
 //! is that the page says what the code does. Every build of serde_json has its vectors, see
 //! [`digests`].
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used
+)] // Helpers may panic, as tests do.
 
 mod digests;
 mod file;

@@ -1,5 +1,11 @@
 //! The laws that the suite tries on chosen values, on any values: states, params, principals, edits.
 #![allow(missing_docs, reason = "a test has no users")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)] // Helpers may panic, as tests do.
 
 mod oracle;
 mod texts;

@@ -157,7 +157,7 @@ mod tests {
             }
             seen.push(name);
         }
-        unreachable!("65 names, 64 bits")
+        panic!("65 names, 64 bits")
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn answers_are_filtered() {
     let kept = |boundary: &Boundary<Ledger>, round: &Round| {
         let answers = json!({"confirm": accept(), "other": accept(), "junk": 5});
         let Value::Object(mut answers) = answers else {
-            unreachable!()
+            panic!("an object")
         };
         let mut filter = boundary.answers(round);
         answers.retain(|name, answer| filter.keeps(name, answer));
