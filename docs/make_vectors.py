@@ -10,6 +10,7 @@ import sys
 
 from token_format import (
     LABELS,
+    Refused,
     Unparsable,
     base64url,
     canonical,
@@ -17,10 +18,15 @@ from token_format import (
     derive,
     digest_of,
     encrypts,
+    header_of,
+    open_round,
     payload_of,
     principal_digest,
+    round_body,
+    round_payload,
     seal,
     sha256,
+    u16,
     u64,
 )
 
@@ -42,15 +48,21 @@ GROUPS = [
             '{"name":"t","_meta":{"progressToken":7},"inputResponses":{},"requestState":"x.y"}',
             '{"name":"t","_meta":null,"cursor":null,"arguments":null}',
             '{"name":"t","_\\u006deta":1}',
+            '{"name":"t","arguments":{}}',
+            '{"\\u0061rguments": { },"name":"t"}',
         ],
     ),
     ("only the exact names are left out", ['{"name":"t","_Meta":1}']),
     ("a nested _meta counts", ['{"name":"t","arguments":{"_meta":{}}}']),
     ("a nested requestState counts", ['{"name":"t","arguments":{"requestState":"x.y"}}']),
-    ("an empty object is not absent", ['{"name":"t","arguments":{}}']),
-    ("nor is an empty array", ['{"name":"t","arguments":[]}']),
+    ("arguments alone may be empty", ['{"name":"t","cursor":{}}']),
+    ("to the letter", ['{"name":"t","Arguments":{}}']),
+    ("nested, they count", ['{"name":"t","arguments":{"arguments":{}}}']),
+    ("with a nested null they are not empty", ['{"name":"t","arguments":{"":null}}']),
+    ("an empty array is not absent", ['{"name":"t","arguments":[]}']),
     ("nor an empty string", ['{"name":"t","arguments":""}']),
     ("nor false", ['{"name":"t","arguments":false}']),
+    ("a default filled in counts", ['{"name":"t","arguments":{"verbose":false}}']),
     ("a nested null counts", ['{"name":"t","arguments":{"a":null}}']),
     ("and is not the text null", ['{"name":"t","arguments":{"a":"null"}}']),
     ("a null in an array counts", ['{"name":"t","arguments":[null]}']),
@@ -176,9 +188,23 @@ BY_FEATURE = [
     ("arbitrary_precision", '{"n":1.0e-9223372036854775808}', "the least exponent"),
     ("arbitrary_precision", '{"n":0.1e-9223372036854775808}', "one less is an error"),
     ("arbitrary_precision", '{"n":0e9223372036854775808}', "zero has no exponent"),
+    ("arbitrary_precision", '{"n":1,"_meta":{"n":1e400}}', "also where it is left out: in _meta"),
+    ("arbitrary_precision", '{"n":1e400,"n":1}', "and where an equal key comes after it"),
     ("arbitrary_precision", '{"n":{"$serde_json::private::Number":"5"}}', "its own name for a number"),
     ("arbitrary_precision", '{"$serde_json::private::Number":"5"}', "which is no object then"),
     ("raw_value", '{"n":{"$serde_json::private::RawValue":"5"}}', "its own name for JSON text"),
+]
+
+# Texts that are not JSON, or not JSON that can be told from another text.
+UNPARSABLE = [
+    '{"a":"\\ud800"}',
+    '{"a":"\\udc00\\ud800"}',
+    '{"\\udfff":1}',
+    '{"a":["\\ud800x"]}',
+    '{"a":1,"_meta":{"b":"\\ud800"}}',
+    '{"a":"\\ud800","a":1}',
+    '{"a":NaN}',
+    '{"a":1,}',
 ]
 
 # Params that have no digest.
@@ -219,9 +245,10 @@ def feature_vectors():
     vectors = []
     for feature, text, note in BY_FEATURE:
         without, with_it = under(text, ()), under(text, (feature,))
-        vectors.append(
-            {"feature": feature, "params": text, "note": note, "without": without, "with": with_it}
-        )
+        vector = {"feature": feature, "params": text, "note": note, "without": without, "with": with_it}
+        if "serde_json" in text:
+            vector["only"] = "serde_json"
+        vectors.append(vector)
     return vectors
 
 
@@ -507,6 +534,178 @@ def refused_payloads(refuse, v):
         refuse(v, name, reason, token)
 
 
+# --------------------------------------------------------------------------------------- states
+
+# What opens, and as what. Null: refused, as `state`. In the double build where it says so.
+STATES = [
+    ("the last of equal members stays", '{"a":1,"a":2}', '{"a":2}'),
+    ("white space", ' [ 1 ] ', "[1]"),
+    ("127 levels", "[" * 127 + "]" * 127, "[" * 127 + "]" * 127),
+    ("128 levels", "[" * 128 + "]" * 128, None),
+    ("a lone surrogate", '"\\ud800"', None),
+    ("a surrogate pair", '"\\ud83d\\ude00"', '"😀"'),
+    ("a number that no double holds", "1e400", None),
+]
+
+
+def state_vectors(plain):
+    vectors = []
+    for note, state, opens_as in STATES:
+        nonce = sha256(note.encode())[: len(plain["nonce"]) // 2]
+        payload, context = payload_of(plain, state.encode()), bytes.fromhex(plain["context"])
+        token = seal(plain["algorithm"], KEYS[plain["kid"]], plain["kid"], nonce, payload, context)
+        vector = {"note": note, "of": plain["name"], "token": token, "opens_as": opens_as}
+        if "1e400" in state:
+            vector["only"] = "double build"
+        vectors.append(vector)
+    return vectors
+
+
+# --------------------------------------------------------------------------------------- rounds
+
+ROUND = {
+    **{name: value for name, value in DEFAULTS.items() if name != "state"},
+    "max_flow_ms": 3_600_000,
+    "flow": sha256(b"a flow")[:16].hex(),
+    "round": 1,
+    "started_at_ms": DEFAULTS["now_ms"],
+    "questions": [["confirm", "elicitation form"]],
+    "state": "asked",
+}
+
+# Each is sealed under each algorithm. What comes `after` another is sealed when that is opened.
+ROUNDS = {
+    "question and state": {},
+    "question, no state": {"state": None},
+    "question, empty state": {"state": ""},
+    "state, no question": {"questions": []},
+    "second round": {
+        "after": "question and state",
+        "round": 2,
+        "now_ms": DEFAULTS["now_ms"] + 299_999,
+        "questions": [["code", "elicitation URL"]],
+        "state": "confirmed",
+    },
+    "every kind, names of every kind": {
+        "questions": [
+            ["", "roots"],
+            ["\0", "elicitation form"],
+            ['"\\n', "elicitation URL"],
+            ["Zoë 😀", "sampling"],
+        ],
+        "state": "\0\"é😀",
+        "principal": None,
+        "ttl_ms": 60_000,
+    },
+    "256 questions": {"questions": [[f"question {n}", "sampling"] for n in range(256)]},
+    "a name of 16 KiB": {"questions": [["n" * 16_384, "roots"]]},
+    "near the end of its flow": {
+        "started_at_ms": DEFAULTS["now_ms"] - 3_599_000,
+        "round": 32,
+    },
+    "prompt": {"method": "prompts/get", "round": 65_535},
+}
+
+
+def round_vector(algorithm, name, changes):
+    v = {"name": f"{algorithm}: {name}", "algorithm": algorithm, **ROUND, **changes}
+    if "after" in v:
+        v["after"] = f"{algorithm}: {v['after']}"
+    nonce = sha256(v["name"].encode())[: 12 if encrypts(algorithm) else 16]
+    context, payload = context_of(v), round_payload(v)
+    opened = (v["flow"], v["round"], v["started_at_ms"], v["questions"], v["state"])
+    assert open_round(v, payload) == opened
+    return v | {
+        "expires_at_ms": min(v["now_ms"] + v["ttl_ms"], v["started_at_ms"] + v["max_flow_ms"]),
+        "context": context.hex(),
+        "payload": payload.hex(),
+        "token": seal(algorithm, KEYS[v["kid"]], v["kid"], nonce, payload, context),
+    }
+
+
+def refused_round_vectors(rounds):
+    vectors = []
+    by_name = {v["name"]: v for v in rounds}
+    for algorithm in LABELS:
+        v = by_name[f"{algorithm}: question and state"]
+        refused_rounds(vectors, v, by_name[f"{algorithm}: near the end of its flow"])
+    return vectors
+
+
+def refused_rounds(vectors, v, late):
+    header = header_of(v, b"\x02", v["expires_at_ms"])
+    body = round_body(v)
+    start, fixed = body[:26], 16 + 2 + 8
+
+    def refuse(of, name, reason, payload=None, **changes):
+        if payload is None:
+            token, payload = of["token"], bytes.fromhex(of["payload"])
+        else:
+            nonce = sha256(name.encode())[: 12 if encrypts(of["algorithm"]) else 16]
+            context = bytes.fromhex(of["context"])
+            token = seal(of["algorithm"], KEYS[of["kid"]], of["kid"], nonce, payload, context)
+        # What the codec refuses never gets here.
+        if reason not in ("unauthentic", "other_context"):
+            try:
+                open_round({**of, **changes}, payload)
+                assert False, name
+            except Refused as refused:
+                assert str(refused) == reason, (name, refused)
+        vectors.append(
+            {"of": of["name"], "name": name, "reason": reason, "changes": changes, "token": token}
+        )
+
+    one = u16(1) + b"\x01" + u16(1) + b"a"
+    bodies = {
+        "nothing": b"",
+        "the flow alone": body[:16],
+        "no number of questions": start,
+        "half of that number": start + b"\0",
+        "a question that is missing": start + u16(1),
+        "a question without a name": start + u16(1) + b"\x01\0",
+        "a name that is too short": start + u16(1) + b"\x01" + u16(2) + b"a",
+        "one question fewer": start + u16(2) + one[2:] + b"\x00",
+        "no state and no sign of it": start + one,
+        "a sign that is neither": start + one + b"\x02x",
+        "something after no state": start + one + b"\x00x",
+        "kind 0": start + u16(1) + b"\x00" + u16(1) + b"a\x00",
+        "kind 5": start + u16(1) + b"\x05" + u16(1) + b"a\x00",
+        "a name that is not UTF-8": start + u16(1) + b"\x01" + u16(1) + b"\xff\x00",
+        "a state that is not UTF-8": start + one + b"\x01\xff",
+        "257 questions": start + u16(257) + one[2:] * 257 + b"\x00",
+    }
+    assert len(start) == fixed
+    for name, bad in bodies.items():
+        refuse(v, name, "malformed", header + bad)
+    refuse(v, "the layout of a sealer", "malformed", b"\x01" + header[1:] + b'"asked"')
+    refuse(v, "layout 3", "malformed", b"\x03" + header[1:] + body)
+    refuse(v, "an empty payload", "malformed", b"")
+
+    expiry = v["expires_at_ms"]
+    refuse(v, "at the expiry", "expired", now_ms=expiry)
+    refuse(v, "a shorter max_flow on the side that opens", "expired", max_flow_ms=0)
+    refuse(late, "at the end of its flow", "expired", now_ms=late["expires_at_ms"])
+    long = header_of(v, b"\x02", expiry + 60_000) + body
+    refuse(v, "flow over before the expiry", "expired", long, now_ms=expiry, max_flow_ms=300_000)
+    refuse(v, "minted under a longer TTL", "minted_in_future", ttl_ms=v["ttl_ms"] - 60_001)
+    future = header + round_body({**v, "started_at_ms": v["now_ms"] + 60_001})
+    refuse(v, "a flow that begins in the future", "minted_in_future", future)
+    refuse(v, "a clock before 1970", "minted_in_future", now_ms=-1)
+
+    aead = encrypts(v["algorithm"])
+    refuse(v, "another principal", "principal" if aead else "other_context", principal="user:bob")
+    refuse(v, "no principal", "principal" if aead else "other_context", principal=None)
+    refuse(v, "another request", "request" if aead else "other_context", params='{"name":"t"}')
+    context = "unauthentic" if aead else "other_context"
+    refuse(v, "another method", context, method="resources/read")
+    refuse(v, "another server", context, server="shipping")
+    # Of two faults, the check that runs first decides.
+    both = "principal" if aead else "other_context"
+    refuse(v, "another principal, expired", both, principal="user:bob", now_ms=expiry)
+    if aead:
+        refuse(v, "malformed, another principal", "malformed", header + start, principal="user:bob")
+
+
 # ----------------------------------------------------------------------------------------- write
 
 
@@ -515,6 +714,11 @@ def main():
         token_vector(algorithm, name, changes)
         for algorithm in LABELS
         for name, changes in TOKENS.items()
+    ]
+    rounds = [
+        round_vector(algorithm, name, changes)
+        for algorithm in LABELS
+        for name, changes in ROUNDS.items()
     ]
     principals = [None, "user:alice", "user:Alice", "a", "\0", "Zoë", "Zoe\u0308", "x" * 1000]
     vectors = {
@@ -536,14 +740,19 @@ def main():
         "digests": group_vectors(),
         "digests_by_feature": feature_vectors(),
         "params_without_digest": INVALID,
+        "unparsable": UNPARSABLE,
         "levels": [
-            {"levels": 1, "digest": digest_of(canonical("{}")).hex()},
-            {"levels": 2, "digest": digest_of(canonical(nested(2))).hex()},
-            {"levels": 128, "digest": digest_of(canonical(nested(128))).hex()},
-            {"levels": 129, "digest": None},
+            {"levels": 1, "parses": True, "digest": digest_of(canonical("{}")).hex()},
+            {"levels": 2, "parses": True, "digest": digest_of(canonical(nested(2))).hex()},
+            {"levels": 127, "parses": True, "digest": digest_of(canonical(nested(127))).hex()},
+            {"levels": 128, "parses": False, "digest": digest_of(canonical(nested(128))).hex()},
+            {"levels": 129, "parses": False, "digest": None},
         ],
         "tokens": tokens,
         "refused": refused_vectors(tokens),
+        "states": state_vectors(tokens[0]),
+        "rounds": rounds,
+        "rounds_refused": refused_round_vectors(rounds),
     }
     text = json.dumps(vectors, ensure_ascii=False, indent=1) + "\n"
     if sys.argv[1:] == ["--check"]:

@@ -17,6 +17,10 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 # ------------------------------------------------------------------------------------- notation
 
 
+def u16(n):
+    return n.to_bytes(2, "big")
+
+
 def u64(n):
     return n.to_bytes(8, "big")
 
@@ -101,11 +105,98 @@ def context_of(v):
     return context
 
 
-def payload_of(v, state):
-    payload = b"\x01" + u64(v["now_ms"] + v["ttl_ms"])
+def header_of(v, layout, expires_at_ms):
+    header = layout + u64(expires_at_ms)
     if encrypts(v["algorithm"]):
-        payload += principal_digest(v["principal"]) + request_digest(v["params"])
-    return payload + state
+        header += principal_digest(v["principal"]) + request_digest(v["params"])
+    return header
+
+
+def payload_of(v, state):
+    return header_of(v, b"\x01", v["now_ms"] + v["ttl_ms"]) + state
+
+
+# -------------------------------------------------------------------------------------- rounds
+
+KINDS = {"elicitation form": 1, "elicitation URL": 2, "sampling": 3, "roots": 4}
+SKEW_MS = 60_000
+
+
+def round_payload(v):
+    expires_at_ms = min(v["now_ms"] + v["ttl_ms"], v["started_at_ms"] + v["max_flow_ms"])
+    return header_of(v, b"\x02", expires_at_ms) + round_body(v)
+
+
+def round_body(v):
+    body = bytes.fromhex(v["flow"]) + u16(v["round"]) + u64(v["started_at_ms"])
+    body += u16(len(v["questions"]))
+    for name, kind in v["questions"]:
+        body += bytes([KINDS[kind]]) + u16(len(name.encode())) + name.encode()
+    if v["state"] is None:
+        return body + b"\x00"
+    return body + b"\x01" + v["state"].encode()
+
+
+class Refused(Exception):
+    pass
+
+
+def open_round(v, payload):
+    """The flow, round, beginning, questions and state of an authentic payload, as the boundary opens
+    it for the request of `v` at `now_ms`."""
+
+    def take(n):
+        nonlocal payload
+        if len(payload) < n:
+            raise Refused("malformed")
+        taken, payload = payload[:n], payload[n:]
+        return taken
+
+    def text(data):
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            raise Refused("malformed") from None
+
+    def number(n):
+        return int.from_bytes(take(n), "big")
+
+    if take(1) != b"\x02":
+        raise Refused("malformed")
+    expires_at_ms = number(8)
+    digests = (take(16), take(32)) if encrypts(v["algorithm"]) else None
+    flow, round_, started_at_ms = take(16).hex(), number(2), number(8)
+    count = number(2)
+    if count > 256:
+        raise Refused("malformed")
+    names = {number: name for name, number in KINDS.items()}
+    questions = []
+    for _ in range(count):
+        kind, length = number(1), number(2)
+        name = text(take(length))
+        if kind not in names:
+            raise Refused("malformed")
+        questions.append([name, names[kind]])
+    presence = take(1)
+    if presence == b"\x00" and not payload:
+        state = None
+    elif presence == b"\x01":
+        state = text(payload)
+    else:
+        raise Refused("malformed")
+    if digests and digests[0] != principal_digest(v["principal"]):
+        raise Refused("principal")
+    if digests and digests[1] != request_digest(v["params"]):
+        raise Refused("request")
+    if v["now_ms"] < 0:
+        raise Refused("minted_in_future")
+    if v["now_ms"] >= min(expires_at_ms, started_at_ms + v["max_flow_ms"]):
+        raise Refused("expired")
+    if expires_at_ms > v["now_ms"] + v["ttl_ms"] + SKEW_MS:
+        raise Refused("minted_in_future")
+    if started_at_ms > v["now_ms"] + SKEW_MS:
+        raise Refused("minted_in_future")
+    return flow, round_, started_at_ms, questions, state
 
 
 # ------------------------------------------------------------------------------- canonical form
@@ -127,7 +218,21 @@ def parse(text, features):
     the last of equal keys stays."""
     exact = "arbitrary_precision" in features
 
+    def check(value):
+        """A lone surrogate is not a character: a parser that replaced it would make two strings one."""
+        if isinstance(value, str):
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                raise Unparsable(value) from None
+        elif isinstance(value, list):
+            for item in value:
+                check(item)
+
     def member_list(pairs):
+        for key, value in pairs:
+            check(key)
+            check(value)
         first = pairs[0][0] if pairs else None
         if exact and first == "$serde_json::private::Number":
             return Number(pairs[0][1])
@@ -143,13 +248,15 @@ def parse(text, features):
             raise Unparsable(spelled)
         return Number(spelled)
 
-    return json.loads(
+    value = json.loads(
         text,
         object_pairs_hook=member_list,
         parse_constant=constant,
         parse_int=number,
         parse_float=number,
     )
+    check(value)
+    return value
 
 
 def decimal(text):
@@ -214,6 +321,8 @@ def canonical(text, features=()):
         raise TypeError("not an object")
     volatile = ("_meta", "inputResponses", "requestState")
     salient = {k: v for k, v in params.items() if k not in volatile and v is not None}
+    if salient.get("arguments") == {}:
+        del salient["arguments"]
     return form(salient, "arbitrary_precision" in features)
 
 

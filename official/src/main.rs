@@ -1,9 +1,11 @@
 //! Runs the official suite against servers that request-state seals, under each backend, alone and
-//! behind a proxy that sends each request to the other of two processes; and against one that is
-//! not sealed, which must fail it.
+//! behind a proxy that sends each request to the other of two processes; with answers removed that
+//! nobody asked for, and with such answers allowed; and against a server that is not sealed, which
+//! must fail it.
 //!
-//! `official NODE SUITE OUTPUT`: a Node.js of version 22 or later, the suite's `index.js`, and a
-//! directory for what the suite writes, which is emptied first. `scripts/official` brings all three.
+//! `official (some|all) NODE SUITE OUTPUT`: which settings, a Node.js of version 22 or later, the
+//! suite's `index.js`, and a directory for what the suite writes, which is emptied first.
+//! `scripts/official` brings the last three.
 #![forbid(unsafe_code)]
 
 mod proxy;
@@ -19,13 +21,13 @@ use std::sync::Arc;
 use proxy::Proxy;
 use report::{Column, Traffic};
 use server::Server;
-use suite::{PREFIX, SCENARIOS, Suite, TAMPERED};
+use suite::{PREFIX, SCENARIOS, Suite, TAMPERED, UNASKED};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-const USAGE: &str = "usage: official NODE SUITE OUTPUT; see scripts/official";
+const USAGE: &str = "usage: official (some|all) NODE SUITE OUTPUT; see scripts/official";
 
 /// How many scenarios run at once. Each is a process of Node.js.
 const AT_ONCE: usize = 2;
@@ -33,25 +35,32 @@ const AT_ONCE: usize = 2;
 /// The servers of one run of all scenarios.
 #[derive(Clone, Copy)]
 struct Setting {
-    /// The argument of `official-server`.
+    /// An argument of `official-server`.
     server: &'static str,
+    /// Whether answers that nobody asked for reach the handlers.
+    allows: bool,
     /// Two processes behind a proxy, or one.
     proxied: bool,
+    /// Whether it is run under `some`.
+    in_some: bool,
 }
 
 const UNSEALED: &str = "--unsealed";
+const ALLOW: &str = "--allow-answers-without-state";
 
-const SETTINGS: [Setting; 9] = [
-    Setting::new("aes-gcm", false),
-    Setting::new("aes-gcm", true),
-    Setting::new("ring", false),
-    Setting::new("ring", true),
-    Setting::new("chacha20-poly1305", false),
-    Setting::new("chacha20-poly1305", true),
-    Setting::new("hmac", false),
-    Setting::new("hmac", true),
+const SETTINGS: [Setting; 11] = [
+    Setting::of("aes-gcm").in_some(),
+    Setting::of("aes-gcm").proxied().in_some(),
+    Setting::of("aes-gcm").allowing().in_some(),
+    Setting::of("aes-gcm").allowing().proxied(),
+    Setting::of("ring"),
+    Setting::of("ring").proxied(),
+    Setting::of("chacha20-poly1305"),
+    Setting::of("chacha20-poly1305").proxied(),
+    Setting::of("hmac").in_some(),
+    Setting::of("hmac").proxied(),
     // The control: shows that it is the seal which stops a changed state, not the handler.
-    Setting::new(UNSEALED, false),
+    Setting::of(UNSEALED).in_some(),
 ];
 
 #[tokio::main]
@@ -77,10 +86,20 @@ async fn run_or_signal() -> Result<(), Failure> {
 
 async fn run() -> Result<(), Failure> {
     let mut args = std::env::args_os().skip(1).map(PathBuf::from);
-    let (Some(node), Some(index), Some(output), None) =
-        (args.next(), args.next(), args.next(), args.next())
-    else {
+    let (Some(which), Some(node), Some(index), Some(output), None) = (
+        args.next(),
+        args.next(),
+        args.next(),
+        args.next(),
+        args.next(),
+    ) else {
         return Err(USAGE.into());
+    };
+    let settings = SETTINGS.iter().copied();
+    let settings: Vec<Setting> = match which.to_str() {
+        Some("all") => settings.collect(),
+        Some("some") => settings.filter(|setting| setting.in_some).collect(),
+        _ => return Err(USAGE.into()),
     };
     let suite = Arc::new(Suite { node, index });
     suite.expect_scenarios().await?;
@@ -90,13 +109,14 @@ async fn run() -> Result<(), Failure> {
     }
 
     let slots = Arc::new(Semaphore::new(AT_ONCE));
-    let running = SETTINGS.map(|setting| {
+    let run = |setting: Setting| {
         let (suite, slots, output) = (Arc::clone(&suite), Arc::clone(&slots), output.clone());
         tokio::spawn(async move {
             let _slot = slots.acquire().await?;
             setting.run(&suite, &output).await
         })
-    });
+    };
+    let running: Vec<_> = settings.into_iter().map(run).collect();
     let mut columns = Vec::new();
     for column in running {
         columns.push(column.await??);
@@ -111,8 +131,34 @@ async fn run() -> Result<(), Failure> {
 }
 
 impl Setting {
-    const fn new(server: &'static str, proxied: bool) -> Self {
-        Self { server, proxied }
+    const fn of(server: &'static str) -> Self {
+        Self {
+            server,
+            allows: false,
+            proxied: false,
+            in_some: false,
+        }
+    }
+
+    const fn proxied(mut self) -> Self {
+        self.proxied = true;
+        self
+    }
+
+    const fn allowing(mut self) -> Self {
+        self.allows = true;
+        self
+    }
+
+    const fn in_some(mut self) -> Self {
+        self.in_some = true;
+        self
+    }
+
+    /// The arguments of `official-server`.
+    fn args(self) -> Vec<&'static str> {
+        let allow = self.allows.then_some(ALLOW);
+        [self.server].into_iter().chain(allow).collect()
     }
 
     fn backend(self) -> &'static str {
@@ -120,23 +166,33 @@ impl Setting {
     }
 
     fn how(self) -> &'static str {
-        if self.proxied { "proxied" } else { "single" }
+        match (self.allows, self.proxied) {
+            (false, false) => "single",
+            (false, true) => "proxied",
+            (true, false) => "allow",
+            (true, true) => "allow-proxied",
+        }
     }
 
     fn name(self) -> String {
         format!("{}-{}", self.backend(), self.how())
     }
 
+    /// Whether an answer that nobody asked for does not reach the handlers.
+    fn removes_answers(self) -> bool {
+        self.server != UNSEALED && !self.allows
+    }
+
     /// Runs every scenario, one after the other.
     async fn run(self, suite: &Suite, output: &Path) -> Result<Column, Failure> {
         let directory = output.join(self.name());
         std::fs::create_dir_all(&directory)?;
-        let first = Server::start(self.server, &directory.join("server-1.log")).await?;
+        let first = Server::start(&self.args(), &directory.join("server-1.log")).await?;
         if !self.proxied {
             let cells = self.scenarios(suite, &first.url, &directory).await?;
             return Ok(Column::new(self, cells, None));
         }
-        let second = Server::start(self.server, &directory.join("server-2.log")).await?;
+        let second = Server::start(&self.args(), &directory.join("server-2.log")).await?;
         let proxy = Proxy::start(vec![first.url.parse()?, second.url.parse()?]).await?;
         let cells = self.scenarios(suite, &proxy.url, &directory).await?;
         Ok(Column::new(self, cells, Some(Traffic::of(&proxy.counts()))))
@@ -152,10 +208,10 @@ impl Setting {
         let mut cells = Vec::new();
         for scenario in SCENARIOS {
             let run = suite.run(scenario, url, &directory.join(scenario)).await?;
-            let cell = if self.server == UNSEALED && scenario == TAMPERED {
-                run.fell()
-            } else {
-                run.passed(scenario)
+            let cell = match scenario {
+                TAMPERED if self.server == UNSEALED => run.fell(),
+                UNASKED if self.removes_answers() => run.was_asked_again(),
+                _ => run.passed(scenario),
             };
             if cell.is_err() {
                 println!("== {}, {PREFIX}{scenario}\n{}", self.name(), run.output);

@@ -1,7 +1,7 @@
 //! What the runs showed, as one table and a list of what is wrong.
 
 use crate::proxy::Counts;
-use crate::suite::{SCENARIOS, TAMPERED};
+use crate::suite::{SCENARIOS, TAMPERED, UNASKED};
 use crate::{Setting, UNSEALED};
 
 /// What one setting showed.
@@ -68,6 +68,9 @@ impl Column {
             Some(Ok(_)) if self.setting.server == UNSEALED && SCENARIOS[row] == TAMPERED => {
                 "falls".into()
             }
+            Some(Ok(_)) if self.setting.removes_answers() && SCENARIOS[row] == UNASKED => {
+                "asks".into()
+            }
             Some(Ok(checks)) => checks.to_string(),
             _ => "FAILED".into(),
         }
@@ -77,7 +80,7 @@ impl Column {
 /// Scenarios down, settings across; in each cell the number of checks, all passed.
 pub fn table(columns: &[Column]) -> String {
     let line = |head: &str, cell: &dyn Fn(&Column) -> String| {
-        let cells = columns.iter().map(|column| format!("{:>9}", cell(column)));
+        let cells = columns.iter().map(|column| format!("{:>14}", cell(column)));
         format!("{head:24}{}\n", cells.collect::<String>())
     };
     let mut text = line("", &|column| {
@@ -93,7 +96,8 @@ pub fn table(columns: &[Column]) -> String {
             text += &format!("{}: {}\n", column.setting.name(), traffic.text);
         }
     }
-    text + "falls: accepts a changed state, as a server without protection must\n"
+    text + "falls: accepts a changed state, as a server without protection must\n\
+            asks: does not take an answer that nobody asked for, which the suite warns of\n"
 }
 
 #[cfg(test)]
@@ -109,7 +113,7 @@ mod tests {
     }
 
     fn wrong(cells: Vec<Result<usize, String>>, traffic: Traffic) -> Vec<String> {
-        Column::new(Setting::new("ring", true), cells, Some(traffic)).wrong()
+        Column::new(Setting::of("ring").proxied(), cells, Some(traffic)).wrong()
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::Failure;
 
-const START_LIMIT: Duration = Duration::from_secs(20);
+const START_LIMIT: Duration = Duration::from_secs(120);
 
 /// A running server. It is killed when this is dropped.
 pub struct Server {
@@ -21,12 +21,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `official-server` with `argument`; its log goes to the file `log`.
-    pub async fn start(argument: &str, log: &Path) -> Result<Self, Failure> {
+    /// Starts `official-server` with `arguments`; its log goes to the file `log`.
+    pub async fn start(arguments: &[&str], log: &Path) -> Result<Self, Failure> {
         // Cargo puts both programs of this package into one directory.
         let program = std::env::current_exe()?.with_file_name("official-server");
         let mut process = Command::new(program)
-            .arg(argument)
+            .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(File::create(log)?)
@@ -36,10 +36,10 @@ impl Server {
         let mut url = String::new();
         timeout(START_LIMIT, BufReader::new(output).read_line(&mut url))
             .await
-            .map_err(|_| format!("the server {argument} did not say its address"))??;
+            .map_err(|_| format!("the server {arguments:?} did not say its address"))??;
         if url.is_empty() {
             let log = std::fs::read_to_string(log)?;
-            return Err(format!("the server {argument} did not start: {log}").into());
+            return Err(format!("the server {arguments:?} did not start: {log}").into());
         }
         Ok(Self {
             url: url.trim_end().to_owned(),

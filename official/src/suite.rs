@@ -15,12 +15,14 @@ use crate::Failure;
 /// The version of the protocol that everything runs at.
 const VERSION: &str = "2026-07-28";
 /// Far more than a scenario takes; the suite itself gives up after 30 s.
-const SCENARIO_LIMIT: Duration = Duration::from_secs(90);
+const SCENARIO_LIMIT: Duration = Duration::from_secs(300);
 
 /// What the names of the scenarios begin with.
 pub const PREFIX: &str = "input-required-result-";
 /// The scenario that a server without protection must fail.
 pub const TAMPERED: &str = "tampered-state";
+/// The scenario that answers a question in the first request, which nobody was asked.
+pub const UNASKED: &str = "ignore-extra-params";
 /// The scenarios, as the suite lists them, without the prefix.
 pub const SCENARIOS: [&str; 14] = [
     "basic-elicitation",
@@ -35,7 +37,7 @@ pub const SCENARIOS: [&str; 14] = [
     "unsupported-methods",
     TAMPERED,
     "capability-check",
-    "ignore-extra-params",
+    UNASKED,
     "validate-input",
 ];
 
@@ -159,6 +161,22 @@ impl Run {
         Ok(self.checks.len())
     }
 
+    /// Whether a server that removes answers that nobody asked for asked again, which the suite warns
+    /// of, and nothing else: the number of checks, or what is wrong.
+    pub fn was_asked_again(&self) -> Result<usize, String> {
+        let bad = self.checks.iter().filter(|check| check.status != "SUCCESS");
+        let bad: Vec<_> = bad
+            .map(|check| (check.id.as_str(), check.status.as_str()))
+            .collect();
+        if bad != [("sep-2322-ignore-unexpected-params", "WARNING")] {
+            return Err(format!("expected one warning, found {bad:?}"));
+        }
+        if !self.has("wire-schema-valid") {
+            return Err("the suite did not look at the messages".into());
+        }
+        Ok(self.checks.len())
+    }
+
     /// Whether a server without protection fell for the changed state, and for nothing else: what is
     /// wrong, if not.
     pub fn fell(&self) -> Result<usize, String> {
@@ -261,6 +279,27 @@ mod tests {
                 .passed(TAMPERED)
                 .is_err()
         );
+    }
+
+    #[test]
+    fn asking_again_is_one_warning_and_nothing_else() {
+        let checks = |status: &str, schema: &str| {
+            json!([
+                {"id": "sep-2322-ignore-unexpected-params", "status": status},
+                {"id": "wire-schema-valid", "status": schema},
+            ])
+        };
+        let asked = |status, schema| run(true, checks(status, schema)).was_asked_again();
+        assert_eq!(asked("WARNING", "SUCCESS"), Ok(2));
+        for (status, schema) in [
+            ("SUCCESS", "SUCCESS"),
+            ("FAILURE", "SUCCESS"),
+            ("WARNING", "WARNING"),
+            ("WARNING", "FAILURE"),
+        ] {
+            assert!(asked(status, schema).is_err(), "{status} {schema}");
+        }
+        assert!(run(true, json!([])).was_asked_again().is_err());
     }
 
     #[test]

@@ -111,10 +111,12 @@ fn each_reason_is_logged_by_name() {
                 let event = format!("reason=\"{reason}\"");
                 assert!(log.contains(&event), "{name}: {reason}: {log}");
                 assert_eq!(log.lines().count(), 1, "{log}");
-                assert!(
-                    log.contains("WARN request_state: requestState refused"),
-                    "{log}"
-                );
+                let level = if reason == "expired" { "INFO" } else { "WARN" };
+                let start = format!("{level} request_state: requestState rejected");
+                assert!(log.trim_start().starts_with(&start), "{log}");
+                for field in ["server=\"billing\"", "version=\"2026-07-28\""] {
+                    assert!(log.contains(field), "{log}");
+                }
                 assert!(
                     log.contains(&format!("method=\"{}\"", binding.method())),
                     "{log}"

@@ -109,12 +109,26 @@ fn other_params_have_no_digest() {
     }
 }
 
+#[test]
+fn what_is_not_json_has_no_digest() {
+    let texts = Vectors::read().unparsable;
+    assert!(!texts.is_empty());
+    for text in &texts {
+        assert!(serde_json::from_str::<Value>(text).is_err(), "{text}");
+    }
+}
+
 /// Built here, since serde_json parses no more than 127 levels.
 #[test]
 fn params_nest_as_deeply_as_written() {
     let vectors = Vectors::read().levels;
     assert!(vectors.iter().any(|vector| vector.digest.is_none()));
-    for LevelVector { levels, digest } in vectors {
+    for LevelVector {
+        levels,
+        parses,
+        digest,
+    } in vectors
+    {
         let arrays = (2..levels).fold(json!([]), |inner, _| json!([inner]));
         let params = if levels == 1 {
             json!({})
@@ -123,5 +137,8 @@ fn params_nest_as_deeply_as_written() {
         };
         let request = digests(None, &params).ok().map(|(_, request)| request);
         assert_eq!(request, digest, "{levels} levels");
+        let text = params.to_string();
+        let parsed = serde_json::from_str::<Value>(&text);
+        assert_eq!(parsed.is_ok(), parses, "{levels} levels");
     }
 }

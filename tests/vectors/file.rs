@@ -1,5 +1,7 @@
 //! What `docs/vectors.json` holds.
 
+use std::io::Write;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use request_state::{
@@ -19,8 +21,12 @@ pub struct Vectors {
     pub digests_by_feature: Vec<FeatureVector>,
     pub params_without_digest: Vec<String>,
     pub levels: Vec<LevelVector>,
+    pub unparsable: Vec<String>,
     pub tokens: Vec<Value>,
     pub refused: Vec<Refused>,
+    pub states: Vec<StateVector>,
+    pub rounds: Vec<Value>,
+    pub rounds_refused: Vec<RefusedRound>,
 }
 
 #[derive(Deserialize)]
@@ -68,6 +74,8 @@ pub struct Digest {
 #[derive(Deserialize)]
 pub struct LevelVector {
     pub levels: usize,
+    /// Whether they can arrive as text.
+    pub parses: bool,
     pub digest: Option<String>,
 }
 
@@ -104,6 +112,50 @@ pub struct Refused {
     pub token: String,
 }
 
+/// What the token opens as, or none where its state is refused.
+#[derive(Deserialize)]
+pub struct StateVector {
+    pub note: String,
+    pub of: String,
+    pub token: String,
+    pub opens_as: Option<String>,
+    pub only: Option<String>,
+}
+
+/// A token of a boundary, what it was made of, and under what it opens.
+#[derive(Deserialize)]
+pub struct RoundVector {
+    pub name: String,
+    pub algorithm: String,
+    pub version: String,
+    pub method: String,
+    pub server: String,
+    pub principal: Option<String>,
+    pub params: String,
+    pub now_ms: i64,
+    pub ttl_ms: u64,
+    pub max_flow_ms: u64,
+    pub flow: String,
+    pub round: u16,
+    pub questions: Vec<(String, String)>,
+    pub state: Option<String>,
+    /// The round that was opened before this one was sealed.
+    pub after: Option<String>,
+    pub expires_at_ms: i64,
+    pub context: String,
+    pub payload: String,
+    pub token: String,
+}
+
+#[derive(Deserialize)]
+pub struct RefusedRound {
+    pub of: String,
+    pub name: String,
+    pub reason: String,
+    pub changes: serde_json::Map<String, Value>,
+    pub token: String,
+}
+
 impl Vectors {
     pub fn read() -> Self {
         serde_json::from_str(include_str!("../../docs/vectors.json")).unwrap()
@@ -117,6 +169,17 @@ impl Vectors {
     pub fn tokens(&self) -> impl Iterator<Item = Token> {
         let tokens = self.tokens.iter();
         tokens.map(|token| serde_json::from_value(token.clone()).unwrap())
+    }
+
+    pub fn rounds(&self) -> impl Iterator<Item = RoundVector> {
+        let rounds = self.rounds.iter();
+        rounds.map(|round| serde_json::from_value(round.clone()).unwrap())
+    }
+}
+
+impl RoundVector {
+    pub fn codecs(&self, keys: &Keyring) -> Vec<Box<dyn RequestStateCodec>> {
+        codecs(&self.algorithm, keys)
     }
 }
 
@@ -143,17 +206,46 @@ impl Token {
             .unwrap()
     }
 
-    /// Every codec that makes tokens of this algorithm.
     pub fn codecs(&self, keys: &Keyring) -> Vec<Box<dyn RequestStateCodec>> {
-        match &*self.algorithm {
-            "aes-256-gcm" => vec![
-                Box::new(AesGcmCodec::new(keys)),
-                Box::new(RingCodec::new(keys)),
-                Box::new(DefaultCodec::new(keys)),
-            ],
-            "chacha20-poly1305" => vec![Box::new(RingCodec::chacha20_poly1305(keys))],
-            "hmac-sha256" => vec![Box::new(HmacCodec::new(keys))],
-            other => panic!("unknown algorithm {other}"),
-        }
+        codecs(&self.algorithm, keys)
     }
+}
+
+/// Every codec that makes tokens of this algorithm.
+fn codecs(algorithm: &str, keys: &Keyring) -> Vec<Box<dyn RequestStateCodec>> {
+    match algorithm {
+        "aes-256-gcm" => vec![
+            Box::new(AesGcmCodec::new(keys)),
+            Box::new(RingCodec::new(keys)),
+            Box::new(DefaultCodec::new(keys)),
+        ],
+        "chacha20-poly1305" => vec![Box::new(RingCodec::chacha20_poly1305(keys))],
+        "hmac-sha256" => vec![Box::new(HmacCodec::new(keys))],
+        other => panic!("unknown algorithm {other}"),
+    }
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What the operator is told while `work` runs.
+pub fn logged(work: impl FnOnce()) -> String {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    tracing::subscriber::with_default(subscriber, work);
+    String::from_utf8(log.0.lock().unwrap().clone()).unwrap()
 }

@@ -14,6 +14,7 @@
 mod digests;
 mod file;
 mod recorder;
+mod rounds;
 mod tokens;
 
 use request_state::OpenError;

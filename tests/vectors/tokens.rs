@@ -1,15 +1,13 @@
 //! The tokens that open, and those that do not.
 
 use std::collections::BTreeSet;
-use std::io::Write;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use request_state::{Disclosure, Keyring, OpenError, RequestStateCodec, Sealer, wire};
 use serde_json::Value;
 
-use crate::file::{Token, Vectors};
-use crate::recorder::{Recorder, hex};
+use crate::file::{Token, Vectors, logged};
+use crate::recorder::{Recorder, hex, unhex};
 
 fn at(ms: i64) -> SystemTime {
     let distance = Duration::from_millis(ms.unsigned_abs());
@@ -20,35 +18,18 @@ fn at(ms: i64) -> SystemTime {
     }
 }
 
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// What the caller learns of a refusal, and the event that tells the operator the reason.
 fn refusal<C>(token: &Token, sealer: &Sealer<C>, now: SystemTime) -> (OpenError, String)
 where
     C: RequestStateCodec,
 {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
-    let opened = tracing::subscriber::with_default(subscriber, || {
-        sealer.open_at::<Value>(&token.token, &token.binding(), now)
+    let mut error = None;
+    let event = logged(|| {
+        error = sealer
+            .open_at::<Value>(&token.token, &token.binding(), now)
+            .err();
     });
-    let event = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    (opened.expect_err(&token.name), event)
+    (error.expect(&token.name), event)
 }
 
 #[track_caller]
@@ -105,10 +86,7 @@ fn every_codec_of_the_algorithm_decodes_the_tokens() {
         let body = wire::decode_base64url(body.split('.').next().unwrap()).unwrap();
         assert_eq!(kid, token.kid);
         assert!(hex(&body).starts_with(&token.nonce), "{}", token.name);
-        let context: Vec<u8> = (0..token.context.len())
-            .step_by(2)
-            .map(|at| u8::from_str_radix(&token.context[at..at + 2], 16).unwrap())
-            .collect();
+        let context = unhex(&token.context);
         for codec in token.codecs(&keys) {
             let payload = codec.decode(&token.token, &context).expect(&token.name);
             assert_eq!(hex(&payload), token.payload, "{}", token.name);

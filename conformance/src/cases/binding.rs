@@ -155,8 +155,7 @@ pub(crate) fn another_principal(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn other_params(kit: &Kit<'_>) -> Verdict {
-    let arguments: [&[(&str, &str)]; 12] = [
-        &[],
+    let arguments: [&[(&str, &str)]; 11] = [
         &[("amount", "10")],
         &[("amount", "100"), ("to", "bob")],
         &[("amount", "10"), ("to", "bob")],

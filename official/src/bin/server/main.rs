@@ -13,7 +13,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use fixtures::Fixtures;
-use request_state::{AesGcmCodec, HmacCodec, Keyring, RequestStateCodec, RingCodec, Sealer};
+use request_state::{
+    AesGcmCodec, AnswersWithoutState, Boundary, HmacCodec, Keyring, RequestStateCodec, RingCodec,
+    Sealer,
+};
 use request_state_rmcp::SealedService;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -21,7 +24,8 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tracing_subscriber::filter::LevelFilter;
 
-const USAGE: &str = "usage: official-server [--port N] (--unsealed | BACKEND)
+const USAGE: &str =
+    "usage: official-server [--port N] (--unsealed | [--allow-answers-without-state] BACKEND)
 BACKEND is aes-gcm, ring, chacha20-poly1305 or hmac";
 
 struct Args {
@@ -29,6 +33,7 @@ struct Args {
     port: u16,
     /// None: unsealed.
     backend: Option<String>,
+    answers: AnswersWithoutState,
 }
 
 #[tokio::main]
@@ -53,8 +58,9 @@ async fn run() -> Result<(), Box<dyn Error>> {
         None => serve(listener, || Fixtures).await,
         Some(backend) => {
             let sealer = Sealer::new("official", codec(&backend)?)?;
+            let boundary = Boundary::new(sealer).answers_without_state(args.answers);
             serve(listener, move || {
-                SealedService::new(Fixtures, sealer.clone())
+                SealedService::new(Fixtures, boundary.clone()).anonymous()
             })
             .await
         }
@@ -67,10 +73,12 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, lexopt::Error> {
     let mut port = 0;
     let mut backend = None;
     let mut unsealed = false;
+    let mut answers = AnswersWithoutState::Remove;
     while let Some(arg) = parser.next()? {
         match arg {
             Long("port") => port = parser.value()?.parse()?,
             Long("unsealed") => unsealed = true,
+            Long("allow-answers-without-state") => answers = AnswersWithoutState::Allow,
             Value(name) if backend.is_none() => backend = Some(name.string()?),
             _ => return Err(USAGE.into()),
         }
@@ -79,7 +87,11 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, lexopt::Error> {
     if unsealed == backend.is_some() {
         return Err(USAGE.into());
     }
-    Ok(Args { port, backend })
+    Ok(Args {
+        port,
+        backend,
+        answers,
+    })
 }
 
 fn codec(backend: &str) -> Result<Arc<dyn RequestStateCodec>, Box<dyn Error>> {

@@ -1,0 +1,24 @@
+# What scripts/check, scripts/test and scripts/proof share. Sourced by each, from the root of the workspace.
+export RUSTDOCFLAGS="-D warnings"
+target=${CARGO_TARGET_DIR:-target}
+timings=()
+
+# Runs a command, and ends the script if it fails: step "what it is for" COMMAND ARGUMENT...
+step() {
+    local name=$1 started=$SECONDS
+    shift
+    printf '\n== %s: %s\n' "$name" "$*"
+    "$@"
+    timings+=("$((SECONDS - started)) s  $name")
+}
+
+# Prints how long each step took, and the sum.
+finish() {
+    printf '\n'
+    printf '%s\n' "${timings[@]}"
+    printf '%s s  in all. Everything holds.\n' "$SECONDS"
+}
+
+# One selection of packages and features for all that is built with every feature: each other one would
+# build rmcp again. Without the benchmarks, which no test needs.
+everything=(--workspace --exclude request-state-bench --all-features --locked)
