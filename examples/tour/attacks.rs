@@ -43,12 +43,17 @@ pub fn run(
     let vast = last_message(&bank, 9_007_199_254_740_992, now)?;
     let vaster = set(&vast, AMOUNT, "9007199254740993")?;
     let with = |member, json: &str| set(last, member, json);
+    let renamed = last.to_string().replace(
+        r#""inputResponses":{"code":"#,
+        r#""inputResponses":{"amount":"#,
+    );
     #[rustfmt::skip]
     let messages = [
         ("one bit of the token flipped", with(STATE, &bit)?, "refused", "unauthentic"),
         ("token cut short", with(STATE, &cut)?, "refused", "malformed"),
-        ("requestState a number", with(STATE, "4711")?, "refused", "malformed"),
-        ("requestState null: it starts over", with(STATE, "null")?, "asks bank", ""),
+        ("requestState a number", with(STATE, "4711")?, "refused", "not_a_string"),
+        ("an accept that nobody asked for", with(STATE, "null")?, "asks bank", "answers_without_state"),
+        ("an answer under another name", renamed, "asks code", "answers_not_asked"),
         ("another tool", with(TOOL, r#""transfer_abroad""#)?, "refused", request),
         ("another amount", with(AMOUNT, "11")?, "refused", request),
         ("amount 10.0 for 10: the same", with(AMOUNT, "10.0")?, "complete", ""),
@@ -88,13 +93,16 @@ pub fn run(
         ("another key under the same kid", &rekeyed, alice, now, "refused", "unauthentic"),
         ("a kid that is not in the ring", &restarted, alice, now, "refused", "unknown_key"),
         ("one second before expiry: in time", &bank, alice, in_time, "complete", ""),
-        ("at expiry", &bank, alice, expiry, "refused", "expired"),
+        ("at expiry: it starts over", &bank, alice, expiry, "asks bank", "restarted"),
         ("replayed inside the window", &bank, alice, now, "complete", ""),
     ];
     for (attack, server, user, now, expected, reason) in senders {
         let answer = server.handle(last, user, now);
         table.row(attack, &gist(&answer), expected, reason);
     }
+
+    let asked_again = last_round(&bank, now)?;
+    table.row("the 33rd round", &gist(&asked_again), "internal", "rounds");
 
     for other in BACKENDS.iter().filter(|other| other.name != backend.name) {
         let message = last_message(&Bank::new(NAME, (other.codec)(keys))?, 10, now)?;
@@ -123,6 +131,18 @@ fn last_message(bank: &Bank, amount: u64, now: SystemTime) -> Result<Value, Box<
         bank.handle(message, Some(ALICE), now)
     });
     Ok(talk.last().ok_or("nothing was sent")?.0.clone())
+}
+
+/// The answer to a client that answers no question, and so is asked again as often as it may be.
+fn last_round(bank: &Bank, now: SystemTime) -> Result<Value, Box<dyn Error>> {
+    let mut message = request(10);
+    let mut answer = bank.handle(&message, Some(ALICE), now);
+    for _ in 1..=32 {
+        let state = answer.pointer("/result/requestState").ok_or("no state")?;
+        message["params"]["requestState"] = state.clone();
+        answer = bank.handle(&message, Some(ALICE), now);
+    }
+    Ok(answer)
 }
 
 /// The text of `message`, with `json` to the letter in the place of a member that it has.

@@ -68,9 +68,11 @@ pub fn gist(answer: &Value) -> String {
         "message": "Invalid or expired requestState",
         "data": {"reason": "invalid_request_state"},
     });
+    let internal = json!({"code": -32603, "message": "Internal error"});
     let result = &answer["result"];
     match (answer.get("error"), result["inputRequests"].as_object()) {
         (Some(error), _) if *error == refusal => "refused".into(),
+        (Some(error), _) if *error == internal => "internal".into(),
         (Some(error), _) => format!("error {error}"),
         (None, Some(asked)) => asked.keys().map(|name| format!("asks {name}")).collect(),
         (None, None) => result["resultType"].as_str().unwrap_or("nothing").into(),

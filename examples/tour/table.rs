@@ -23,6 +23,7 @@ impl Write for Log {
 pub fn capture_log() {
     tracing_subscriber::fmt()
         .with_writer(|| Log)
+        .with_max_level(tracing_subscriber::filter::LevelFilter::DEBUG)
         .with_ansi(false)
         .init();
 }

@@ -46,17 +46,18 @@ impl<C: RequestStateCodec> AnswerFilter<'_, C> {
 
 impl<C: RequestStateCodec> Drop for AnswerFilter<'_, C> {
     fn drop(&mut self) {
-        if self.not_asked > 0 {
-            self.boundary
-                .event(self.round)
-                .served(match self.round.flow() {
-                    Some(_) => Reason::AnswersNotAsked(self.not_asked),
-                    None => Reason::AnswersWithoutState(self.not_asked),
-                });
+        // Who starts over is late, and has been logged as that.
+        if self.round.restarted_from().is_some() {
+            return;
+        }
+        let event = self.boundary.event(self.round);
+        match (self.not_asked, self.round.flow()) {
+            (0, _) => {}
+            (count, Some(_)) => event.served(Reason::AnswersNotAsked(count)),
+            (count, None) => event.served(Reason::AnswersWithoutState(count)),
         }
         if self.not_an_object > 0 {
-            let reason = Reason::AnswersNotAnObject(self.not_an_object);
-            self.boundary.event(self.round).served(reason);
+            event.served(Reason::AnswersNotAnObject(self.not_an_object));
         }
     }
 }
@@ -125,9 +126,8 @@ impl<C: RequestStateCodec> Boundary<C> {
                     return;
                 }
             }
-            Some(_) => {
-                self.event(round).served(Reason::AnswersNotAnObject(1));
-            }
+            Some(_) if round.restarted_from().is_some() => {}
+            Some(_) => self.event(round).served(Reason::AnswersNotAnObject(1)),
         }
         params.remove(RESPONSES);
     }

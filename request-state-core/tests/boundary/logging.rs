@@ -213,6 +213,17 @@ fn what_was_served_is_not_logged_as_rejected() {
     }
 
     clock.advance(Duration::from_millis(300_250));
+    for answers in [answers, json!([5])] {
+        let late = with_answers(&retry, answers);
+        let log = logged(|| drop(opened(&boundary, late, ALICE)));
+        is_one(
+            &log,
+            "INFO",
+            "restarted",
+            "requestState expired: the request starts over",
+            &COMMON,
+        );
+    }
     let log = logged(|| drop(opened(&boundary, retry, ALICE)));
     let message = "requestState expired: the request starts over";
     is_one(&log, "INFO", "restarted", message, &["late_ms=250"]);
