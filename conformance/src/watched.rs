@@ -10,12 +10,14 @@ use request_state_core::{DecodeError, Disclosure, EncodeError, RequestStateCodec
 
 use crate::kit::Codec;
 
-/// What a call takes at most: far more than any cipher, built without optimization, on a machine
-/// that is busy with other things.
+/// What a call takes at most: far more than any cipher, built without optimization.
 const CALL: Duration = Duration::from_secs(1);
 
 /// What it takes at most for each byte in addition.
 const BYTE: Duration = Duration::from_micros(5);
+
+/// How often a call is tried before it is called too slow.
+const TRIES: u32 = 5;
 
 pub(crate) struct Watched<'a>(pub(crate) Codec<'a>);
 
@@ -23,15 +25,26 @@ pub(crate) struct Watched<'a>(pub(crate) Codec<'a>);
 pub(crate) struct TooSlow(pub(crate) String);
 
 impl Watched<'_> {
-    fn watch<T>(&self, what: &str, length: usize, call: impl FnOnce(&Codec<'_>) -> T) -> T {
+    fn watch<T>(&self, what: &str, length: usize, call: impl Fn(&Codec<'_>) -> T) -> T {
+        let bytes = u32::try_from(length).unwrap_or(u32::MAX);
+        let limit = CALL + BYTE * bytes;
         let started = Instant::now();
         let result = call(&self.0);
-        let time = started.elapsed();
-        let bytes = u32::try_from(length).unwrap_or(u32::MAX);
-        if time > CALL + BYTE * bytes {
+        let mut time = started.elapsed();
+        // A call may have been interrupted, for as long as it pleases the machine. What is slow is slow
+        // each time.
+        for _ in 1..TRIES {
+            if time <= limit {
+                return result;
+            }
+            let started = Instant::now();
+            drop(call(&self.0));
+            time = time.min(started.elapsed());
+        }
+        if time > limit {
             // Not `panic!`, which would tell the panic hook: this is no error of the program's.
             resume_unwind(Box::new(TooSlow(format!(
-                "{what} {length} bytes took {time:?}"
+                "{what} {length} bytes took {time:?}, the shortest of {TRIES} tries"
             ))));
         }
         result

@@ -6,6 +6,7 @@
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::string_slice,
     clippy::unwrap_used

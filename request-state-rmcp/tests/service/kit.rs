@@ -44,7 +44,7 @@ impl Wizard {
 
     /// What reaches a handler next: notifications are handled in their own time.
     pub async fn next(&self) -> Vec<Value> {
-        for _ in 0..20_000 {
+        for _ in 0..120_000 {
             let seen = self.seen();
             if !seen.is_empty() {
                 return seen;
@@ -279,7 +279,7 @@ impl Raw {
     }
 
     pub async fn receive(&mut self) -> Value {
-        let line = tokio::time::timeout(Duration::from_secs(20), self.lines.next_line()).await;
+        let line = tokio::time::timeout(Duration::from_secs(120), self.lines.next_line()).await;
         serde_json::from_str(&line.expect("in time").unwrap().expect("a line")).unwrap()
     }
 
