@@ -19,6 +19,7 @@ use request_state_rmcp::SealedService;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::ServiceExt;
 use rmcp::{ClientLifecycleMode, ClientServiceExt};
+use serde_json::json;
 use tokio::process::Command;
 
 #[tokio::main]
@@ -59,6 +60,14 @@ async fn show() -> Result<(), Box<dyn Error>> {
     println!("Three rounds:");
     let done = last_word(&client, transfer(10)).await?;
     expect(&done, "Sent 10 EUR to Bob at Harbor Bank.")?;
+
+    println!("\nAn accept that nobody asked for, in the first request:");
+    let mut unasked = transfer(10);
+    let answer = json!({"action": "accept", "content": {"confirm": true, "code": "491773"}});
+    let names = ["bank", "confirm", "code"];
+    unasked.input_responses = Some(names.map(|name| (name.into(), answer.clone())).into());
+    first_token(&client, unasked).await?;
+    println!("   the tool asks");
 
     println!("\nThe first round alone:");
     let token = first_token(&client, transfer(10)).await?;

@@ -1,7 +1,7 @@
 //! A codec that is ideal by construction, and messages to send through a boundary.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use request_state_core::{
@@ -9,40 +9,11 @@ use request_state_core::{
 };
 use serde_json::{Value, json};
 
+pub use crate::ledger::Ledger;
+
 pub const VERSION: &str = "2026-07-28";
 pub const METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 pub const ALICE: Option<&str> = Some("user:alice");
-
-/// Keeps what it encoded: a token is a number in its list, so that no other string decodes.
-#[derive(Clone, Default)]
-pub struct Ledger(Arc<Mutex<Vec<Entry>>>);
-
-/// A payload and its context.
-type Entry = (Vec<u8>, Vec<u8>);
-
-impl RequestStateCodec for Ledger {
-    fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError> {
-        let mut entries = self.0.lock().unwrap();
-        entries.push((payload.to_vec(), context.to_vec()));
-        Ok(format!("ledger.{}", entries.len() - 1))
-    }
-
-    fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
-        let number = token.strip_prefix("ledger.").unwrap_or_default();
-        let index: usize = number.parse().map_err(|_| DecodeError::Malformed)?;
-        if number != index.to_string() {
-            return Err(DecodeError::Malformed);
-        }
-        match self.0.lock().unwrap().get(index) {
-            Some((payload, sealed)) if sealed == context => Ok(payload.clone()),
-            _ => Err(DecodeError::Unauthentic),
-        }
-    }
-
-    fn encrypts(&self) -> bool {
-        true
-    }
-}
 
 /// A key service that does not answer.
 pub struct Down;

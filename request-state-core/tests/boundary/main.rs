@@ -13,6 +13,8 @@ mod binding;
 mod flows;
 mod kit;
 mod laws;
+#[path = "../common/ledger.rs"]
+mod ledger;
 mod logging;
 mod requests;
 mod responses;

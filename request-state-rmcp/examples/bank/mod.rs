@@ -2,12 +2,13 @@
 //! answers its questions.
 //!
 //! The tool knows nothing of tokens, keys or expiry. It writes its state as a plain string, and reads
-//! the string that it wrote.
+//! the string that it wrote; the answers that it gets were asked for.
 
+use request_state::Round;
 use rmcp::handler::server::tool::{InputResponses, RequestState};
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::*;
-use rmcp::service::{RequestContext, RoleClient, RunningService};
+use rmcp::service::{RequestContext, RoleClient, RoleServer, RunningService};
 use rmcp::{
     ClientHandler, ErrorData, ServerHandler, ServiceError, tool, tool_handler, tool_router,
 };
@@ -45,6 +46,7 @@ impl Bank {
         Parameters(Transfer { to, amount }): Parameters<Transfer>,
         RequestState(state): RequestState,
         InputResponses(responses): InputResponses,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         eprintln!(
             "   the tool sees the state {}",
@@ -65,6 +67,10 @@ impl Bank {
             },
             Wizard::Confirm { bank } if answer("confirm") == true => Wizard::Code { bank },
             Wizard::Code { bank } if answer("code") == CODE => {
+                // The same in every branch of this conversation: the bank pays once for it.
+                let flow = context.extensions.get::<Round>().and_then(Round::flow);
+                let flow = flow.ok_or_else(|| ErrorData::internal_error("Internal error", None))?;
+                eprintln!("   the tool pays under the idempotency key transfer:{flow}");
                 return Ok(complete(format!("Sent {amount} EUR to {to} at {bank}.")));
             }
             _ => return Ok(complete("Nothing was sent.".into())),
