@@ -63,8 +63,9 @@ pub fn run(table: &mut Table) {
     table.times("tools/list", times, times.ratio(), 0.10);
 }
 
-/// One round: a state comes in, and goes out again in the response. Then it is moved back into the
-/// request, which costs both sides the same; nothing is cloned.
+/// One round: a state and an answer come in, the state goes out again with a question. Beside it
+/// the same with a sealer by hand, which looks at neither question nor answer. Both sides get a clone
+/// of one token, so that no conversation grows.
 fn round(
     table: &mut Table,
     name: &str,
@@ -74,36 +75,50 @@ fn round(
 ) {
     let params = Call::whole().to_value();
     let plain = "s".repeat(bytes);
-    let token = sealer.seal(&plain, &params.bind()).expect("a token");
     let mut request = message("tools/call", params);
-    request["params"]["requestState"] = token.into();
-    let mut response = json!({
-        "jsonrpc": "2.0", "id": 1, "result": {"resultType": "input_required", "requestState": ""},
-    });
+    request["params"]["inputResponses"] = json!({"confirm": {"action": "accept", "content": {}}});
+    let mut response = json!({"jsonrpc": "2.0", "id": 1, "result": {
+        "resultType": "input_required",
+        "requestState": plain,
+        "inputRequests": {"confirm": {"method": "elicitation/create", "params": {"message": "?"}}},
+    }});
 
+    let mut first = request.clone();
+    request["params"]["requestState"] = "".into();
+    let binding = request["params"].bind();
+    let token_alone = sealer.seal(&plain, &binding).expect("a token");
     let (mut request_alone, mut response_alone) = (request.clone(), response.clone());
     let alone = || {
+        *state(&mut request_alone, "params") = black_box(&token_alone).as_str().into();
         let params = &black_box(&request_alone)["params"];
         let binding = params.bind();
         let token = params["requestState"].as_str().expect("a string");
         let plain: String = sealer.open(token, &binding).expect("a good token");
-        let token = sealer.seal(black_box(&plain), &binding).expect("a token");
-        *state(&mut response_alone, "result") = token.into();
-        move_state(&mut request_alone, &mut response_alone);
-    };
-    let through_boundary = || {
-        let round = boundary.open_request(black_box(&mut request), PRINCIPAL);
         // The handler asks again, with the state that it got.
-        move_state(&mut request, &mut response);
+        let token = sealer.seal(black_box(&plain), &binding).expect("a token");
+        *state(&mut request_alone, "params") = plain.into();
+        *state(&mut response_alone, "result") = token.into();
+    };
+
+    let round = boundary
+        .open_request(&mut first, PRINCIPAL)
+        .expect("no state");
+    boundary.seal_response(&round, &mut response);
+    let token = state(&mut response, "result")
+        .as_str()
+        .expect("a token")
+        .to_owned();
+    let through_boundary = || {
+        *state(&mut request, "params") = black_box(&token).as_str().into();
+        let round = boundary.open_request(black_box(&mut request), PRINCIPAL);
+        std::mem::swap(
+            state(&mut request, "params"),
+            state(&mut response, "result"),
+        );
         boundary.seal_response(&round.expect("a good token"), black_box(&mut response));
-        move_state(&mut request, &mut response);
     };
     let times = compare(through_boundary, alone);
-    table.times(name, times, times.ratio(), 1.10);
-}
-
-fn move_state(request: &mut Value, response: &mut Value) {
-    std::mem::swap(state(request, "params"), state(response, "result"));
+    table.times(name, times, times.ratio(), 1.15);
 }
 
 fn state<'a>(message: &'a mut Value, part: &str) -> &'a mut Value {
