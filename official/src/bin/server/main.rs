@@ -2,6 +2,7 @@
 //!
 //! `official-server BACKEND` takes its keys from the variable `REQUEST_STATE_KEYS`, so that several
 //! processes share one keyring; `official-server --unsealed` is the same server without protection.
+//! With `--two-users` it knows two bearer tokens, `alices-token` and `bobs-token`, and lets nobody else in.
 //! It prints its address on one line and serves until it is killed.
 #![forbid(unsafe_code)]
 
@@ -12,10 +13,16 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::http::header::AUTHORIZATION;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
 use fixtures::Fixtures;
 use request_state::{
-    AesGcmCodec, AnswersWithoutState, Boundary, HmacCodec, Keyring, RequestStateCodec, RingCodec,
-    Sealer,
+    AesGcmCodec, AnswersWithoutState, Boundary, HmacCodec, Keyring, Principal, RequestStateCodec,
+    RingCodec, Sealer,
 };
 use request_state_rmcp::SealedService;
 use rmcp::ServerHandler;
@@ -25,7 +32,7 @@ use tokio::net::TcpListener;
 use tracing_subscriber::filter::LevelFilter;
 
 const USAGE: &str =
-    "usage: official-server [--port N] (--unsealed | [--allow-answers-without-state] BACKEND)
+    "usage: official-server [--port N] (--unsealed | [--allow-answers-without-state] [--two-users] BACKEND)
 BACKEND is aes-gcm, ring, chacha20-poly1305 or hmac";
 
 struct Args {
@@ -34,6 +41,7 @@ struct Args {
     /// None: unsealed.
     backend: Option<String>,
     answers: AnswersWithoutState,
+    two_users: bool,
 }
 
 #[tokio::main]
@@ -55,14 +63,20 @@ async fn run() -> Result<(), Box<dyn Error>> {
         .init();
     let listener = TcpListener::bind(("127.0.0.1", args.port)).await?;
     match args.backend {
-        None => serve(listener, || Fixtures).await,
+        None => serve(listener, || Fixtures, |router| router).await,
         Some(backend) => {
             let sealer = Sealer::new("official", codec(&backend)?)?;
             let boundary = Boundary::new(sealer).answers_without_state(args.answers);
-            serve(listener, move || {
-                SealedService::new(Fixtures, boundary.clone()).anonymous()
-            })
-            .await
+            let sealed = move || SealedService::new(Fixtures, boundary.clone());
+            if args.two_users {
+                let handler = move || sealed().http_identity(|user: &User| Ok(user.0.clone()));
+                serve(listener, handler, |router| {
+                    router.layer(from_fn(authenticate))
+                })
+                .await
+            } else {
+                serve(listener, move || sealed().anonymous(), |router| router).await
+            }
         }
     }
 }
@@ -74,11 +88,13 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, lexopt::Error> {
     let mut backend = None;
     let mut unsealed = false;
     let mut answers = AnswersWithoutState::Remove;
+    let mut two_users = false;
     while let Some(arg) = parser.next()? {
         match arg {
             Long("port") => port = parser.value()?.parse()?,
             Long("unsealed") => unsealed = true,
             Long("allow-answers-without-state") => answers = AnswersWithoutState::Allow,
+            Long("two-users") => two_users = true,
             Value(name) if backend.is_none() => backend = Some(name.string()?),
             _ => return Err(USAGE.into()),
         }
@@ -91,6 +107,7 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, lexopt::Error> {
         port,
         backend,
         answers,
+        two_users,
     })
 }
 
@@ -105,10 +122,27 @@ fn codec(backend: &str) -> Result<Arc<dyn RequestStateCodec>, Box<dyn Error>> {
     })
 }
 
+/// Who is asking, as the authentication layer found out.
+#[derive(Clone)]
+struct User(Principal);
+
+async fn authenticate(mut request: Request, next: Next) -> Result<Response, StatusCode> {
+    let bearer = request.headers().get(AUTHORIZATION);
+    let name = match bearer.and_then(|value| value.to_str().ok()) {
+        Some("Bearer alices-token") => "alice",
+        Some("Bearer bobs-token") => "bob",
+        _ => return Err(StatusCode::UNAUTHORIZED),
+    };
+    let user = User(Principal::Named(name.to_owned()));
+    request.extensions_mut().insert(user);
+    Ok(next.run(request).await)
+}
+
 /// Serves without sessions: whatever a round must know of the one before is in its state.
 async fn serve<S: ServerHandler>(
     listener: TcpListener,
     handler: impl Fn() -> S + Send + Sync + 'static,
+    layered: impl FnOnce(Router) -> Router,
 ) -> Result<(), Box<dyn Error>> {
     let mut config = StreamableHttpServerConfig::default();
     config.legacy_session_mode = false;
@@ -116,6 +150,7 @@ async fn serve<S: ServerHandler>(
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(handler()), sessions, config);
     println!("http://{}/mcp", listener.local_addr()?);
-    axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await?;
+    let router = Router::new().nest_service("/mcp", service);
+    axum::serve(listener, layered(router)).await?;
     Ok(())
 }
