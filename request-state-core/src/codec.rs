@@ -200,7 +200,9 @@ pub enum DecodeError {
     #[error("the token belongs to another context")]
     OtherContext,
     /// Something that the codec needs did not work, so nothing is known about the token. Never a
-    /// refusal: a key service that says "not mine" has answered, and that is `Unauthentic`.
+    /// refusal: a key service that says "not mine" has answered, and that is `Unauthentic`. At a
+    /// [`Boundary`](crate::Boundary) the client gets an internal error and may repeat. The log has
+    /// the kind of the I/O error behind it, if the error or one of its sources is one.
     #[error("the codec could not decode")]
     Unavailable(#[source] BoxError),
 }

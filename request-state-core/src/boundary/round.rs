@@ -22,6 +22,7 @@ pub struct Round {
     pub(super) id: Option<RequestId>,
     /// Where the token that came with the request says that the flow is.
     pub(super) position: Option<Position>,
+    /// Sorted by name: a client may send any number of answers to look up.
     pub(super) asked: Vec<Question<'static>>,
     pub(super) restarted_from: Option<FlowId>,
 }
@@ -76,7 +77,7 @@ impl Round {
     }
 
     /// Returns the questions of that round: what this user was asked, by this server, about exactly
-    /// this request. Empty for a request that came without a token.
+    /// this request, sorted by name. Empty for a request that came without a token.
     ///
     /// Those of earlier rounds are not among them. What was answered then belongs into the state.
     #[must_use]
@@ -87,7 +88,10 @@ impl Round {
     /// Returns `true` if a question of that round has this name.
     #[must_use]
     pub fn is_asked(&self, name: &str) -> bool {
-        self.asked.iter().any(|question| question.name() == name)
+        let asked = &self.asked;
+        asked
+            .binary_search_by(|question| question.name().cmp(name))
+            .is_ok()
     }
 
     /// Returns the flow whose state had expired, if the request came with one and starts over.

@@ -200,10 +200,12 @@ impl<C: RequestStateCodec> Boundary<C> {
         if latest_ms.is_none_or(|latest_ms| position.started_at_ms > latest_ms) {
             return Err(Reason::MintedInFuture.into());
         }
+        let mut asked: Vec<_> = body.asked.into_iter().map(Question::into_owned).collect();
+        asked.sort_unstable_by(|one, other| one.name().cmp(other.name()));
         Ok(Found {
             state: body.state.map(str::to_owned),
             position: Some(position),
-            asked: body.asked.into_iter().map(Question::into_owned).collect(),
+            asked,
             restarted_from: None,
         })
     }
