@@ -1,4 +1,5 @@
-//! For messages of any shape: no state reaches a handler unopened, and none leaves unsealed.
+//! For messages of any shape: no state reaches a handler unopened, no answer that nobody asked for, and
+//! no state leaves unsealed.
 
 use proptest::prelude::*;
 use request_state_core::Boundary;
@@ -15,6 +16,7 @@ fn value() -> impl Strategy<Value = Value> {
         Just("tools/call"),
         Just("requestState"),
         Just("input_required"),
+        Just("elicitation/create"),
         Just("ledger.0"),
         Just("ledger.1"),
         Just("junk"),
@@ -25,6 +27,9 @@ fn value() -> impl Strategy<Value = Value> {
         Just("params"),
         Just("id"),
         Just("requestState"),
+        Just("inputRequests"),
+        Just("inputResponses"),
+        Just("confirm"),
         Just("result"),
         Just("resultType"),
         Just("_meta"),
@@ -62,16 +67,29 @@ fn message() -> impl Strategy<Value = Value> {
         1 => value(),
     ];
     let name = prop_oneof![6 => Just(json!("transfer")), 1 => value()];
+    let answers = prop_oneof![
+        2 => Just(json!({"confirm": {"action": "accept"}})),
+        1 => value(),
+    ];
     (
         method,
         id,
         state,
         meta,
         name,
-        [(); 3].map(|()| proptest::bool::weighted(0.85)),
+        answers,
+        [(); 4].map(|()| proptest::bool::weighted(0.85)),
     )
         .prop_map(
-            |(method, id, state, meta, name, [has_id, has_state, has_meta])| {
+            |(
+                method,
+                id,
+                state,
+                meta,
+                name,
+                answers,
+                [has_id, has_state, has_meta, has_answers],
+            )| {
                 let arguments = json!({"amount": 10});
                 let mut message = json!({
                     "jsonrpc": "2.0",
@@ -82,6 +100,7 @@ fn message() -> impl Strategy<Value = Value> {
                     (has_id, "", "id", id),
                     (has_state, "/params", "requestState", state),
                     (has_meta, "/params", "_meta", meta),
+                    (has_answers, "/params", "inputResponses", answers),
                 ] {
                     if has {
                         message.pointer_mut(pointer).unwrap()[member] = value;
@@ -110,10 +129,15 @@ fn anything() -> impl Strategy<Value = Value> {
 /// What a handler would take for the state of a request: in the message itself and, should the
 /// framework take it for a batch, in each element.
 fn states(seen: &Value) -> Vec<Value> {
+    members(seen, "requestState")
+}
+
+/// A member of the params, where it is not null.
+fn members(seen: &Value, name: &str) -> Vec<Value> {
     match seen {
-        Value::Array(items) => items.iter().flat_map(states).collect(),
+        Value::Array(items) => items.iter().flat_map(|item| members(item, name)).collect(),
         _ if METHODS.iter().any(|method| seen["method"] == *method) => {
-            let state = &seen["params"]["requestState"];
+            let state = &seen["params"][name];
             Vec::from_iter((!state.is_null()).then(|| state.clone()))
         }
         _ => Vec::new(),
@@ -142,7 +166,10 @@ proptest! {
     fn no_state_reaches_a_handler_unopened(message in anything(), restart in any::<bool>()) {
         let boundary = boundary_with_tokens(restart);
         let mut seen = message.clone();
-        if boundary.open_request(&mut seen, ALICE).is_ok() {
+        let opened = boundary.open_request(&mut seen, ALICE);
+        // None of the tokens asked anything.
+        prop_assert!(members(&seen, "inputResponses").is_empty());
+        if opened.is_ok() {
             let states = states(&seen);
             if states.is_empty() {
                 return Ok(());
@@ -158,6 +185,8 @@ proptest! {
             // Nothing else has changed.
             let mut back = seen;
             back["params"]["requestState"] = token;
+            let mut message = message;
+            message["params"].as_object_mut().unwrap().remove("inputResponses");
             prop_assert_eq!(back, message);
         }
     }
