@@ -68,11 +68,9 @@ impl<C: RequestStateCodec> Gate<C> {
             Ok(principal) => Sender::from(principal),
             Err(error) => Sender::unidentified(error.clone()),
         };
-        let version = version(context);
-        let sender = match &version {
-            Some(version) => sender.version(version),
-            None => sender,
-        };
+        // Also where there is none: the version of the boundary would be a guess.
+        let version = version(context).unwrap_or_default();
+        let sender = sender.version(&version);
         let mut message = message(&request.method, &mut request.params);
         if let Some(message) = message.as_object_mut() {
             message.insert("id".into(), id(context));
