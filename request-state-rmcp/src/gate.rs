@@ -68,11 +68,9 @@ impl<C: RequestStateCodec> Gate<C> {
             Ok(principal) => Sender::from(principal),
             Err(error) => Sender::unidentified(error.clone()),
         };
-        let version = version(context);
-        let sender = match &version {
-            Some(version) => sender.version(version),
-            None => sender,
-        };
+        // Also where there is none: the version of the boundary would be a guess.
+        let version = version(context).unwrap_or_default();
+        let sender = sender.version(&version);
         let mut message = message(&request.method, &mut request.params);
         if let Some(message) = message.as_object_mut() {
             message.insert("id".into(), id(context));
@@ -108,8 +106,13 @@ impl<C: RequestStateCodec> Gate<C> {
         self.boundary
             .seal_result(round, &mut json)
             .map_err(not_sealed)?;
-        let token = json.get("requestState").and_then(Value::as_str);
-        result.request_state = token.map(str::to_owned);
+        let token = match json.get("requestState").and_then(Value::as_str) {
+            Some(token) => token.to_owned(),
+            // Another method's, which may not ask: this fails and is logged. Nothing would check the
+            // answers.
+            None => self.boundary.seal(round, &[], None).map_err(not_sealed)?,
+        };
+        result.request_state = Some(token);
         Ok(result)
     }
 

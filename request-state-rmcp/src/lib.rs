@@ -2,8 +2,8 @@
 //!
 //! Handlers write and read plain strings. One line, [`SealedService::new`], puts a
 //! [`Boundary`](request_state_core::Boundary) around them, so that clients see only tokens and no
-//! handler sees a state that is not its own. What a boundary opens, refuses and seals is told at
-//! [`Boundary`](request_state_core::Boundary).
+//! handler sees a state, or an answer, that a client made up. [`Boundary`](request_state_core::Boundary)
+//! has what is opened, rejected and sealed.
 //!
 //! | file | subject |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | `handler.rs` | the wrapper as a `ServerHandler` |
 //! | `service.rs` | the wrapper as a `Service`, around one that is not a `ServerHandler` |
 //! | `gate.rs` | opening and sealing in terms of rmcp |
-//! | `params.rs` | where rmcp keeps the state of each request |
+//! | `params.rs` | where rmcp keeps the state and the answers of each request |
 #![forbid(unsafe_code)]
 
 mod gate;

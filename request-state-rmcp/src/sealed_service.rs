@@ -65,7 +65,7 @@ use crate::gate::Gate;
 ///   otherwise. That suits a server with one user, as on stdio. A server over HTTP that was never told
 ///   warns once in its log, unless it says [`anonymous`](Self::anonymous).
 /// - The protocol version that the request's `_meta` names, else the one of the session. With
-///   neither, a state is rejected and none can be sealed.
+///   neither, a state is rejected and none can be sealed; [`Boundary::version`] is not used.
 /// - The method, the server's name, and the params as rmcp parsed them: the members that its types
 ///   know. Those it does not know reach no handler. Another server behind the same address that
 ///   binds the JSON itself agrees as long as clients send no such members.

@@ -47,7 +47,7 @@ where
     ) -> Result<ServerResult, ErrorData> {
         let round = self.open(&mut request, &mut context)?;
         match self.inner.0.handle_request(request, context).await? {
-            // Also in answer to a method that may not ask: the plain state must not leave.
+            // Also in response to a method that may not ask, for which it is an error.
             ServerResult::InputRequiredResult(result) => {
                 let sealed = self.gate.seal(&round, result)?;
                 Ok(ServerResult::InputRequiredResult(sealed))

@@ -56,7 +56,7 @@ impl<C: RequestStateCodec> Boundary<C> {
         };
         let params = message.get("params").unwrap_or(&Value::Null);
         let given = sender.version.or(self.version.as_deref());
-        let version = json_rpc::version(params, given);
+        let version = json_rpc::version(params, given).filter(|version| !version.is_empty());
         let bound = match (sender.principal, version) {
             (Ok(principal), Some(version)) => Incoming::from(Request {
                 version,

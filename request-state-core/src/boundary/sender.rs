@@ -41,7 +41,8 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// Sets the protocol version of a message whose `_meta` names none. Not empty.
+    /// Sets the protocol version of a message whose `_meta` names none. An empty version means that
+    /// the message has none, whatever the boundary's is.
     ///
     /// It takes precedence over [`Boundary::version`](super::Boundary::version), and the version
     /// that the message itself names over both.

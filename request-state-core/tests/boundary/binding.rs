@@ -47,6 +47,10 @@ fn the_version_comes_from_the_message_or_is_given() {
         refusal(7)
     );
     passes(&older, with_state(&unnamed, older_token.clone()), ALICE);
+    // The transport says that there is none: that of the boundary does not stand in for it.
+    let none = Sender::from(ALICE).version("");
+    let message = with_state(&unnamed, older_token.clone());
+    assert_eq!(refused(&older, message, none), refusal(7));
     // `_meta` may be absent or null altogether.
     for meta in [Some(Value::Null), None] {
         let mut message = with_state(&first, older_token.clone());

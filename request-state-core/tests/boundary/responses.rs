@@ -1,6 +1,6 @@
 //! What a client gets to see of a response.
 
-use request_state_core::{Boundary, Sealer};
+use request_state_core::{Boundary, Round, SealError, Sealer};
 use serde_json::{Value, json};
 
 use crate::kit::*;
@@ -122,6 +122,47 @@ fn as_many_questions_as_fit_and_no_more() {
         sealed(&boundary, &round, asks_for(&[&long], "x")),
         internal_error(7)
     );
+}
+
+/// For frameworks that have no message around a result.
+#[test]
+fn a_result_alone_is_sealed_too() {
+    let boundary = boundary();
+    let first = request("tools/call");
+    let (_, round) = opened(&boundary, first.clone(), ALICE);
+    let mut result = asks_for(&["confirm"], "asked")["result"].take();
+    boundary.seal_result(&round, &mut result).unwrap();
+    let token = result["requestState"].take();
+    assert_eq!(
+        result,
+        asks_for(&["confirm"], Value::Null)["result"],
+        "all else stays"
+    );
+    let (seen, round) = opened(&boundary, with_state(&first, token), ALICE);
+    assert_eq!(seen["params"]["requestState"], "asked");
+    assert!(round.is_asked("confirm"));
+
+    let mut complete = json!({"resultType": "complete", "requestState": "theirs"});
+    boundary.seal_result(&round, &mut complete).unwrap();
+    assert_eq!(complete["requestState"], "theirs");
+
+    let mut nothing = json!({"resultType": "input_required"});
+    let error = boundary.seal_result(&round, &mut nothing).unwrap_err();
+    assert!(matches!(error, SealError::NothingAsked), "{error:?}");
+}
+
+#[test]
+fn a_result_of_another_method_has_no_state() {
+    let boundary = boundary();
+    let round = Round::uncovered();
+    let mut task = asks_for(&["confirm"], Value::Null)["result"].take();
+    let before = task.clone();
+    boundary.seal_result(&round, &mut task).unwrap();
+    assert_eq!(task, before);
+    for state in [json!("plain"), json!(5)] {
+        let mut result = asks(state)["result"].take();
+        assert!(boundary.seal_result(&round, &mut result).is_err());
+    }
 }
 
 #[test]

@@ -11,18 +11,19 @@ use serde_json::{Value, json};
 
 use crate::kit::*;
 
-/// What a handler saw: the answers, the flow and round, the flow before a restart, and what was
-/// asked.
-type Seen = (
-    Value,
-    Option<FlowId>,
-    Option<u16>,
-    Option<FlowId>,
-    Vec<String>,
-);
+/// What a handler saw: of a request that came without a token, nothing.
+#[derive(Debug, Default, PartialEq)]
+struct Seen {
+    state: Option<String>,
+    answers: Value,
+    flow: Option<FlowId>,
+    number: Option<u16>,
+    restarted_from: Option<FlowId>,
+    asked: Vec<String>,
+}
 
-/// Asks for `confirm`, without a state, until it is answered. Asks for nothing when the tool is
-/// called `nothing`.
+/// Asks for `confirm`, without a state, until there is an answer. An answer with a `next` is followed
+/// by the question of that name.
 #[derive(Clone, Default)]
 struct Confirm(Arc<Mutex<Vec<Seen>>>);
 
@@ -33,32 +34,47 @@ impl Confirm {
         seen.remove(0)
     }
 
-    /// Whether there was an answer. Notes what the handler saw.
-    fn is_answered(&self, answers: Value, context: &RequestContext<RoleServer>) -> bool {
+    /// What to ask, if anything. Notes what the handler saw.
+    fn step(
+        &self,
+        state: Option<String>,
+        answers: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<InputRequiredResult> {
         let round = context.extensions.get::<Round>().expect("a round");
         let asked = round.asked().iter();
         let asked = asked.map(|question| format!("{}: {:?}", question.name(), question.kind()));
-        let is_answered = !answers.is_null();
-        self.0.lock().unwrap().push((
+        let next = match &answers {
+            Value::Null => Some("confirm".to_owned()),
+            answers => answers["confirm"]["next"].as_str().map(str::to_owned),
+        };
+        self.0.lock().unwrap().push(Seen {
+            state,
             answers,
-            round.flow(),
-            round.number(),
-            round.restarted_from(),
-            asked.collect(),
-        ));
-        is_answered
+            flow: round.flow(),
+            number: round.number(),
+            restarted_from: round.restarted_from(),
+            asked: asked.collect(),
+        });
+        Some(question(&next?))
     }
 }
 
-fn question() -> InputRequiredResult {
-    let schema = json!({"type": "object", "properties": {}});
-    let form = ElicitRequestParams::FormElicitationParams {
-        meta: None,
-        message: "Really?".into(),
-        requested_schema: serde_json::from_value(schema).unwrap(),
-    };
-    let question = InputRequest::Elicitation(ElicitRequest::new(form));
-    InputRequiredResult::from_input_requests([("confirm".to_owned(), question)].into())
+/// One question of each kind that MCP has.
+fn kinds() -> InputRequiredResult {
+    let kinds = json!({
+        "form": {"method": "elicitation/create", "params": {
+            "mode": "form", "message": "?", "requestedSchema": {"type": "object", "properties": {}},
+        }},
+        "url": {"method": "elicitation/create", "params": {
+            "mode": "url", "message": "?", "url": "https://id.example", "elicitationId": "1",
+        }},
+        "sampling": {"method": "sampling/createMessage", "params": {
+            "messages": [], "maxTokens": 1,
+        }},
+        "roots": {"method": "roots/list"},
+    });
+    InputRequiredResult::from_input_requests(serde_json::from_value(kinds).unwrap())
 }
 
 impl ServerHandler for Confirm {
@@ -67,13 +83,14 @@ impl ServerHandler for Confirm {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if request.name == "nothing" {
-            return Ok(InputRequiredResult::new(None, None).into());
+        let answers = json!(request.input_responses);
+        let asked = self.step(request.request_state, answers, &context);
+        match (request.name.as_ref(), asked) {
+            ("nothing", _) => Ok(InputRequiredResult::new(None, None).into()),
+            ("kinds", Some(_)) => Ok(kinds().into()),
+            (_, Some(asked)) => Ok(asked.into()),
+            (_, None) => Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into()),
         }
-        if self.is_answered(json!(request.input_responses), &context) {
-            return Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into());
-        }
-        Ok(question().into())
     }
 
     async fn get_prompt(
@@ -81,11 +98,14 @@ impl ServerHandler for Confirm {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        if self.is_answered(json!(request.input_responses), &context) {
-            let message = PromptMessage::new_text(Role::User, "done");
-            return Ok(GetPromptResult::new(vec![message]).into());
+        let answers = json!(request.input_responses);
+        match self.step(request.request_state, answers, &context) {
+            Some(asked) => Ok(asked.into()),
+            None => {
+                let message = PromptMessage::new_text(Role::User, "done");
+                Ok(GetPromptResult::new(vec![message]).into())
+            }
         }
-        Ok(question().into())
     }
 
     async fn read_resource(
@@ -93,11 +113,14 @@ impl ServerHandler for Confirm {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        if self.is_answered(json!(request.input_responses), &context) {
-            let contents = vec![ResourceContents::text("done", request.uri)];
-            return Ok(ReadResourceResult::new(contents).into());
+        let answers = json!(request.input_responses);
+        match self.step(request.request_state, answers, &context) {
+            Some(asked) => Ok(asked.into()),
+            None => {
+                let contents = vec![ResourceContents::text("done", request.uri)];
+                Ok(ReadResourceResult::new(contents).into())
+            }
         }
-        Ok(question().into())
     }
 
     async fn on_custom_request(
@@ -105,11 +128,13 @@ impl ServerHandler for Confirm {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let answers = request.params.unwrap_or_default()["inputResponses"].take();
-        if self.is_answered(answers, &context) {
-            return Ok(CustomResult(json!({"text": "done"})));
-        }
-        Ok(CustomResult(serde_json::to_value(question()).unwrap()))
+        let mut params = request.params.unwrap_or_default();
+        let state = params["requestState"].as_str().map(str::to_owned);
+        let result = match self.step(state, params["inputResponses"].take(), &context) {
+            Some(asked) => serde_json::to_value(asked).unwrap(),
+            None => json!({"text": "done"}),
+        };
+        Ok(CustomResult(result))
     }
 }
 
@@ -143,7 +168,7 @@ async fn only_what_was_asked_is_delivered() {
         // An accept that nobody asked for: the handler asks.
         let unasked = with_answers(&first, json!({"confirm": accept}));
         let token = raw.token(&unasked).await;
-        assert_eq!(handler.next(), (Value::Null, None, None, None, vec![]));
+        assert_eq!(handler.next(), Seen::default());
 
         // Other names, and what is not an object.
         let again = with_state(&first, &token);
@@ -154,17 +179,23 @@ async fn only_what_was_asked_is_delivered() {
             json!({"confirm": null}),
         ] {
             raw.token(&with_answers(&again, answers)).await;
-            assert_eq!(handler.next().0, Value::Null);
+            assert_eq!(handler.next().answers, Value::Null);
         }
 
         let both = json!({"confirm": accept, "deploy": accept, "junk": 5});
         let answer = raw.ask(&with_answers(&again, both)).await;
         assert!(answer.to_string().contains("done"), "{answer}");
-        let (answers, flow, number, restarted_from, asked) = handler.next();
-        assert_eq!(answers, json!({"confirm": accept}));
-        assert!(flow.is_some());
-        assert_eq!((number, restarted_from), (Some(1), None));
-        assert_eq!(asked, ["confirm: ElicitationForm"]);
+        let seen = handler.next();
+        assert!(seen.flow.is_some());
+        let expected = Seen {
+            answers: json!({"confirm": accept}),
+            flow: seen.flow,
+            number: Some(1),
+            asked: vec!["confirm: ElicitationForm".into()],
+            // It wrote no state, and the client has a token.
+            ..Seen::default()
+        };
+        assert_eq!(seen, expected);
     }
 }
 
@@ -183,9 +214,9 @@ async fn answers_of_another_shape_reach_no_handler() {
         ] {
             let message = with_answers(&first, answers);
             let token = raw.token(&message).await;
-            assert_eq!(handler.next().0, Value::Null);
+            assert_eq!(handler.next().answers, Value::Null);
             raw.token(&with_state(&message, &token)).await;
-            assert_eq!(handler.next().0, Value::Null);
+            assert_eq!(handler.next().answers, Value::Null);
         }
     }
 }
@@ -201,13 +232,18 @@ async fn who_starts_over_sees_which_flow_it_was_and_no_answers() {
         handler.next();
         let again = retry(&first, token);
         raw.ask(&again).await;
-        let flow = handler.next().1;
+        let flow = handler.next().flow;
         assert!(flow.is_some());
         clock.advance(60);
         let next = raw.token(&again).await;
-        assert_eq!(handler.next(), (Value::Null, None, None, flow, vec![]));
+        let expected = Seen {
+            restarted_from: flow,
+            ..Seen::default()
+        };
+        assert_eq!(handler.next(), expected);
         raw.ask(&retry(&first, next)).await;
-        assert_ne!(handler.next().1, flow);
+        let next = handler.next().flow;
+        assert!(next.is_some() && next != flow);
     }
 }
 
@@ -221,8 +257,11 @@ async fn a_server_may_have_to_live_with_clients_that_lose_states() {
         let server = SealedService::new(handler.clone(), boundary);
         let mut raw = Raw::connect(server, MODERN);
         raw.ask(&with_answers(&first, accept.clone())).await;
-        let (answers, flow, .., asked) = handler.next();
-        assert_eq!((answers, flow, asked), (accept.clone(), None, vec![]));
+        let expected = Seen {
+            answers: accept.clone(),
+            ..Seen::default()
+        };
+        assert_eq!(handler.next(), expected);
     }
 }
 
@@ -232,7 +271,63 @@ async fn who_is_asked_nothing_is_told_of_an_error() {
     let mut raw = Raw::connect(server, MODERN);
     let mut nothing = request("tools/call");
     nothing["params"]["name"] = json!("nothing");
+    let log = Log::start();
     assert_eq!(raw.ask(&nothing).await, internal_error());
+    let log = log.text();
+    assert!(
+        log.contains("neither inputRequests nor requestState"),
+        "{log}"
+    );
+}
+
+/// As rmcp writes them.
+#[tokio::test]
+async fn a_question_of_every_kind_is_sealed_with_its_kind() {
+    let handler = Confirm::default();
+    let server = SealedService::new(handler.clone(), sealer());
+    let mut raw = Raw::connect(server, MODERN);
+    let mut call = request("tools/call");
+    call["params"]["name"] = json!("kinds");
+    let token = raw.token(&call).await;
+    assert_eq!(handler.next(), Seen::default());
+    raw.ask(&retry(&call, token)).await;
+    let expected = [
+        "form: ElicitationForm",
+        "roots: Roots",
+        "sampling: Sampling",
+        "url: ElicitationUrl",
+    ];
+    assert_eq!(handler.next().asked, expected);
+}
+
+/// The client sends answers of an earlier round again, alone and with those of this one, and goes
+/// back to the earlier round.
+#[tokio::test]
+async fn an_answer_counts_in_the_round_that_asked_for_it() {
+    let accept = json!({"action": "accept"});
+    for first in requests() {
+        let handler = Confirm::default();
+        let server = SealedService::new(handler.clone(), sealer());
+        let mut raw = Raw::connect(server, MODERN);
+        let first_token = raw.token(&first).await;
+        let again = with_state(&first, &first_token);
+        let bank = json!({"confirm": {"action": "accept", "next": "code"}});
+        let second_token = raw.token(&with_answers(&again, bank.clone())).await;
+        handler.0.lock().unwrap().clear();
+
+        let second = with_state(&first, &second_token);
+        raw.token(&with_answers(&second, bank)).await;
+        let seen = handler.next();
+        assert_eq!((seen.answers, seen.number), (Value::Null, Some(2)));
+        assert_eq!(seen.asked, ["code: ElicitationForm"]);
+        let both = json!({"confirm": accept, "code": accept});
+        raw.ask(&with_answers(&second, both.clone())).await;
+        assert_eq!(handler.next().answers, json!({"code": accept}));
+        raw.ask(&with_answers(&again, both)).await;
+        let seen = handler.next();
+        assert_eq!(seen.answers, json!({"confirm": accept}));
+        assert_eq!(seen.number, Some(1));
+    }
 }
 
 #[tokio::test]

@@ -120,18 +120,18 @@ async fn a_result_without_a_type_is_sealed_too() {
     }
 }
 
-/// A typed question in answer to a method that may not ask: the plain state must not leave.
+/// A typed question in answer to a method that may not ask, be it without a state: nothing would
+/// check the answers to it.
 #[tokio::test]
 async fn a_question_to_another_method_does_not_leave() {
-    struct Confused;
+    struct Confused(InputRequiredResult);
     impl Service<RoleServer> for Confused {
         async fn handle_request(
             &self,
             _: ClientRequest,
             _: RequestContext<RoleServer>,
         ) -> Result<ServerResult, ErrorData> {
-            let result = InputRequiredResult::from_request_state(PLAIN);
-            Ok(ServerResult::InputRequiredResult(result))
+            Ok(ServerResult::InputRequiredResult(self.0.clone()))
         }
 
         async fn handle_notification(
@@ -146,11 +146,20 @@ async fn a_question_to_another_method_does_not_leave() {
             ServerHandler::get_info(&Wizard::default())
         }
     }
-    let server = SealedService::new(AnyService(Confused), sealer());
-    let mut raw = Raw::connect(server, MODERN);
-    raw.token(&request("tools/call")).await;
-    for method in ["tools/list", "acme/x"] {
-        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method});
-        assert_eq!(raw.ask(&message).await, internal_error(), "{method}");
+    for result in [
+        InputRequiredResult::from_request_state(PLAIN),
+        question("confirm"),
+    ] {
+        let server = SealedService::new(AnyService(Confused(result)), sealer());
+        let mut raw = Raw::connect(server, MODERN);
+        raw.token(&request("tools/call")).await;
+        for method in ["tools/list", "acme/x"] {
+            let log = Log::start();
+            let message = json!({"jsonrpc": "2.0", "id": 1, "method": method});
+            assert_eq!(raw.ask(&message).await, internal_error(), "{method}");
+            let log = log.text();
+            assert_eq!(log.lines().count(), 1, "{log}");
+            assert!(log.contains("requestState not sealed"), "{log}");
+        }
     }
 }

@@ -160,6 +160,9 @@ async fn lists_prompts_resources_and_results_without_a_state() {
 /// A task has no state, and what is in it is none of ours.
 #[tokio::test]
 async fn tasks_are_left_alone() {
+    fn answers() -> InputResponses {
+        [("confirm".to_owned(), json!({"action": "accept"}))].into()
+    }
     #[derive(Clone, Default)]
     struct Tasks(Arc<TaskManager>);
     impl ServerHandler for Tasks {
@@ -180,6 +183,15 @@ async fn tasks_are_left_alone() {
             _: RequestContext<RoleServer>,
         ) -> Result<GetTaskResult, ErrorData> {
             Ok(GetTaskResult::new(self.0.get_task(&request.task_id)?))
+        }
+        async fn update_task(
+            &self,
+            request: UpdateTaskParams,
+            _: RequestContext<RoleServer>,
+        ) -> Result<(), ErrorData> {
+            // A task's questions are its own: nobody was asked in a request of the three methods.
+            assert_eq!(request.input_responses, answers());
+            Ok(())
         }
         async fn cancel_task(
             &self,
@@ -204,6 +216,8 @@ async fn tasks_are_left_alone() {
         panic!("{response:?}")
     };
     let id = created.task.task_id;
+    let update = UpdateTaskParams::new(id.clone(), answers());
+    client.update_task(update).await.unwrap();
     let done = loop {
         let got = client
             .get_task(GetTaskParams::new(id.clone()))

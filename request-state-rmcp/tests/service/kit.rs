@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use request_state::{AesGcmCodec, Boundary, Key, Keyring, Principal, Sealer};
 use request_state_rmcp::SealedService;
@@ -25,9 +25,33 @@ pub const BOB: Option<&str> = Some("user:bob");
 /// What no client may ever see.
 pub const PLAIN: &str = "PLAIN-STATE";
 
+/// When all of it happens, in seconds: on a busy machine a test may take longer than a TTL.
+const NOW: u64 = 1_796_212_800;
+
+pub fn now() -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(NOW)
+}
+
 pub fn sealer() -> Sealer<AesGcmCodec> {
+    sealer_at(now)
+}
+
+pub fn sealer_at(clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Sealer<AesGcmCodec> {
     let keys = Keyring::new([("2026-10", Key::from([7; 32]))]).unwrap();
-    Sealer::new("bank", AesGcmCodec::new(&keys)).unwrap()
+    let sealer = Sealer::builder("bank", AesGcmCodec::new(&keys));
+    sealer.clock(clock).build().unwrap()
+}
+
+/// A question under `name`, without a state.
+pub fn question(name: &str) -> InputRequiredResult {
+    let schema = json!({"type": "object", "properties": {"yes": {"type": "boolean"}}});
+    let form = ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: "Really?".into(),
+        requested_schema: serde_json::from_value(schema).unwrap(),
+    };
+    let question = InputRequest::Elicitation(ElicitRequest::new(form));
+    InputRequiredResult::from_input_requests([(name.to_owned(), question)].into())
 }
 
 /// Asks twice, then completes, whatever the method. Knows nothing of tokens.
@@ -66,18 +90,9 @@ impl Wizard {
             (Some("PLAIN-STATE 2"), Some(_)) => return Ok(None),
             _ => return Err(ErrorData::internal_error("out of order", None)),
         };
-        let question = InputRequest::Elicitation(ElicitRequest::new(
-            ElicitRequestParams::FormElicitationParams {
-                meta: None,
-                message: "Really?".into(),
-                requested_schema: serde_json::from_value(json!({
-                    "type": "object", "properties": {"yes": {"type": "boolean"}},
-                }))
-                .unwrap(),
-            },
-        ));
-        let questions = InputRequests::from([("confirm".to_owned(), question)]);
-        Ok(Some(InputRequiredResult::new(Some(questions), Some(next))))
+        let mut asked = question("confirm");
+        asked.request_state = Some(next);
+        Ok(Some(asked))
     }
 }
 
@@ -186,12 +201,11 @@ impl Clock {
 
 /// A sealer whose time is that of the clock.
 pub fn sealer_with_clock() -> (Sealer<AesGcmCodec>, Clock) {
-    let clock = Clock(Arc::new(1_796_212_800.into()));
+    let clock = Clock(Arc::new(NOW.into()));
     let time = clock.clone();
-    let keys = Keyring::new([("2026-10", Key::from([7; 32]))]).unwrap();
-    let sealer = Sealer::builder("bank", AesGcmCodec::new(&keys))
-        .clock(move || UNIX_EPOCH + Duration::from_secs(time.0.load(Ordering::Relaxed)));
-    (sealer.build().unwrap(), clock)
+    let sealer =
+        sealer_at(move || UNIX_EPOCH + Duration::from_secs(time.0.load(Ordering::Relaxed)));
+    (sealer, clock)
 }
 
 /// A wizard that is sealed for one user, and a look at what it sees.

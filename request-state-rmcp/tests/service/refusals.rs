@@ -1,11 +1,8 @@
 //! Everybody else: one error, to the letter, and nothing reaches a handler.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use request_state::{
-    AesGcmCodec, Boundary, DecodeError, EncodeError, Key, Keyring, RequestStateCodec, Sealer,
-    Sender,
-};
+use request_state::{Boundary, DecodeError, EncodeError, RequestStateCodec, Sealer, Sender};
 use request_state_rmcp::SealedService;
 use rmcp::model::ProtocolVersion;
 use serde_json::{Value, json};
@@ -15,10 +12,7 @@ use crate::kit::*;
 /// A state of the wizard's, sealed from the JSON of the request: what is bound is the JSON, not
 /// what rmcp makes of it. It was asked for `confirm`.
 fn sealed_earlier(message: &Value, version: &str, plain: &str, age: Duration) -> String {
-    let keys = Keyring::new([("2026-10", Key::from([7; 32]))]).unwrap();
-    let sealer = Sealer::builder("bank", AesGcmCodec::new(&keys));
-    let sealer = sealer.clock(move || SystemTime::now() - age).build();
-    let boundary = Boundary::new(sealer.unwrap());
+    let boundary = Boundary::new(sealer_at(move || now() - age));
     let sender = Sender::from(ALICE).version(version);
     let round = boundary.open_request(&mut message.clone(), sender).unwrap();
     let mut response = json!({"id": 1, "result": {
@@ -133,6 +127,30 @@ async fn without_a_principal_the_request_is_bound_and_nobody_else() {
         .ask(&retry(&first, token))
         .await;
     assert_eq!(answer, refusal());
+}
+
+#[tokio::test]
+async fn a_server_may_require_a_principal() {
+    for method in METHODS {
+        let first = request(method);
+        let (server, _) = sealed(None);
+        let token = Raw::connect(server, MODERN).token(&first).await;
+        let strict = || Boundary::new(sealer()).require_principal(true);
+        let (server, wizard) = sealed_by(strict(), None);
+        let never_told = SealedService::new(wizard.clone(), strict());
+        for server in [server, never_told] {
+            let log = Log::start();
+            let mut raw = Raw::connect(server, MODERN);
+            assert_eq!(raw.ask(&first).await, internal_error());
+            wizard.seen();
+            assert_eq!(raw.ask(&retry(&first, token.clone())).await, refusal());
+            assert_eq!(wizard.seen(), [] as [Value; 0]);
+            let log = log.text();
+            assert_eq!(log.matches(r#"reason="unidentified""#).count(), 2, "{log}");
+        }
+        let (server, _) = sealed_by(strict(), ALICE);
+        Raw::connect(server, MODERN).token(&first).await;
+    }
 }
 
 #[tokio::test]

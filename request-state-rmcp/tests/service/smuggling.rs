@@ -1,5 +1,6 @@
 //! Ways around the typed requests of rmcp: what it takes for something else reaches other handlers.
 
+use request_state::Boundary;
 use serde_json::{Value, json};
 
 use crate::kit::*;
@@ -61,6 +62,45 @@ async fn a_custom_request_of_the_three_methods_is_opened_or_refused() {
                 .unwrap()
                 .contains_key("requestState")
         );
+    }
+}
+
+/// Neither for a typed request nor for a custom one is the version of the boundary a guess at what
+/// the message meant to name.
+#[tokio::test]
+async fn a_version_that_is_no_string_is_not_guessed_at() {
+    let mut odd = request("tools/call");
+    odd["params"]["name"] = json!(["transfer"]);
+    for first in [request("tools/call"), odd] {
+        let boundary = Boundary::new(sealer()).version("2026-07-28");
+        let (server, wizard) = sealed_by(boundary, ALICE);
+        let mut raw = Raw::connect(server, MODERN);
+        let token = raw.token(&first).await;
+        wizard.seen();
+        for version in [json!(20260728), json!(null), json!(["2026-07-28"])] {
+            let meta = json!({"io.modelcontextprotocol/protocolVersion": version});
+            let mut again = retry(&first, token.clone());
+            again["params"]["_meta"] = meta.clone();
+            assert_eq!(raw.ask(&again).await, refusal(), "{again}");
+            assert_eq!(wizard.seen(), [] as [Value; 0]);
+            let mut asks = first.clone();
+            asks["params"]["_meta"] = meta;
+            assert_eq!(raw.ask(&asks).await, internal_error(), "{asks}");
+            wizard.seen();
+        }
+    }
+}
+
+/// A session that has agreed on no version has none, whatever the boundary says.
+#[tokio::test]
+async fn a_session_without_a_version_asks_nothing() {
+    let mut odd = request("tools/call");
+    odd["params"]["name"] = json!(["transfer"]);
+    for first in [request("tools/call"), odd] {
+        let boundary = Boundary::new(sealer()).version("2026-07-28");
+        let (server, _) = sealed_by(boundary, ALICE);
+        let mut raw = Raw::connect(server, None);
+        assert_eq!(raw.ask(&first).await, internal_error(), "{first}");
     }
 }
 
