@@ -84,6 +84,14 @@ fn each_rejection_is_one_event_with_its_reason() {
         is_one(&log, "WARN", reason, REJECTED, &COMMON);
         is_one(&log, "WARN", reason, REJECTED, &[field]);
     }
+    // An empty version is none, in the log too.
+    let mut empty = retry.clone();
+    empty["params"]["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": ""});
+    let log = logged(|| drop(refused(&boundary, empty, ALICE)));
+    let cause = "names no protocol version";
+    is_one(&log, "WARN", "binding", REJECTED, &[cause]);
+    assert!(!log.contains("version=\"\""), "{log}");
+
     let log = logged(|| drop(refused(&boundary, json!([retry, [retry]]), ALICE)));
     is_one(&log, "WARN", "batch", REJECTED, &COMMON[..2]);
 

@@ -88,6 +88,11 @@ impl ServerHandler for Confirm {
         match (request.name.as_ref(), asked) {
             ("nothing", _) => Ok(InputRequiredResult::new(None, None).into()),
             ("kinds", Some(_)) => Ok(kinds().into()),
+            ("disguised", Some(mut asked)) => {
+                asked.result_type = ResultType::COMPLETE;
+                asked.request_state = Some(PLAIN.into());
+                Ok(asked.into())
+            }
             (_, Some(asked)) => Ok(asked.into()),
             (_, None) => Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into()),
         }
@@ -278,6 +283,16 @@ async fn who_is_asked_nothing_is_told_of_an_error() {
         log.contains("neither inputRequests nor requestState"),
         "{log}"
     );
+}
+
+/// rmcp lets a handler say that its question is something else.
+#[tokio::test]
+async fn a_question_that_does_not_say_so_is_sealed_too() {
+    let server = SealedService::new(Confirm::default(), sealer());
+    let mut raw = Raw::connect(server, MODERN);
+    let mut call = request("tools/call");
+    call["params"]["name"] = json!("disguised");
+    raw.token(&call).await;
 }
 
 /// As rmcp writes them.

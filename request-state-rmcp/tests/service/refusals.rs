@@ -73,6 +73,29 @@ async fn a_token_is_of_use_to_nobody_else_and_for_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_rejection_can_be_found_again_in_the_log() {
+    let mut odd = request("tools/call");
+    odd["params"]["name"] = json!(["transfer"]);
+    for mut message in METHODS.map(request).into_iter().chain([odd]) {
+        message["id"] = json!("call-77");
+        let (server, _) = sealed(ALICE);
+        let mut raw = Raw::connect(server, MODERN);
+        let log = Log::start();
+        raw.ask(&retry(&message, "junk")).await;
+        let log = log.text();
+        let method = message["method"].as_str().unwrap();
+        for field in [
+            r#"server="bank""#,
+            r#"version="2026-07-28""#,
+            r#"id="call-77""#,
+            method,
+        ] {
+            assert!(log.contains(field), "{field}: {log}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn one_method_does_not_open_what_another_sealed() {
     let (server, _) = sealed(ALICE);
     let mut raw = Raw::connect(server, MODERN);
