@@ -220,8 +220,7 @@ pub enum BindingError {
     /// The method is empty.
     #[error("the request's method is empty")]
     EmptyMethod,
-    /// The principal is an empty string. A user whose name was not found is not a user without a
-    /// name: say `None` for an anonymous one.
+    /// The principal is an empty string. A user whose name was not found is not anonymous.
     #[error("the request's principal is empty")]
     EmptyPrincipal,
     /// The request names no protocol version, and none was given for it. Only a
