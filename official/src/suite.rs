@@ -171,6 +171,9 @@ impl Run {
         if bad != [("sep-2322-ignore-unexpected-params", "WARNING")] {
             return Err(format!("expected one warning, found {bad:?}"));
         }
+        if !self.succeeded {
+            return Err("the suite exited with an error".into());
+        }
         if !self.has("wire-schema-valid") {
             return Err("the suite did not look at the messages".into());
         }

@@ -43,7 +43,8 @@ pub struct Request<'a, P: ?Sized> {
     /// object. `&()` when there are none.
     ///
     /// The top-level members `_meta`, `inputResponses` and `requestState` change between rounds
-    /// and are left out; so are top-level members that are null.
+    /// and are left out; so are top-level members that are null, and top-level `arguments` without
+    /// members.
     pub params: &'a P,
     /// Who asks, as the server's authentication says: one stable, unambiguous string for each
     /// user, such as `iss|sub` of a verified token. Never something that the client merely claims.

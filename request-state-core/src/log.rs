@@ -112,7 +112,7 @@ impl Event<'_> {
                     reason = reason.as_str(),
                     server = self.server,
                     version = self.version.map(cut),
-                    method = self.method,
+                    method = self.method.map(cut),
                     id = id.as_deref().map(cut),
                     kid,
                     late_ms,

@@ -214,10 +214,21 @@ mod tests {
             }
         }
 
+        /// Each byte of a body changed, to what may mean something and to anything.
         #[test]
-        fn any_bytes_read_as_what_they_spell_or_not_at_all(
-            body in proptest::collection::vec(prop_oneof![0..5u8, any::<u8>()], 0..80),
+        fn a_changed_body_reads_as_what_it_spells_or_not_at_all(
+            position in position(),
+            state in proptest::option::of("[a-z]{0,4}"),
+            at in any::<proptest::sample::Index>(),
+            byte in prop_oneof![0..5u8, any::<u8>()],
         ) {
+            let asked = [Question::new("ab", QuestionKind::Roots), Question::new("", QuestionKind::Sampling)];
+            let mut body = Vec::new();
+            write(&mut body, position, &asked, state.as_deref()).unwrap();
+            // Behind the position, any bytes of which are good.
+            let start = FLOW_LEN + 2 + 8;
+            let at = start + at.index(body.len() - start);
+            body[at] = byte;
             if let Some(read) = Body::read(&body) {
                 let mut again = Vec::new();
                 write(&mut again, read.position, &read.asked, read.state).unwrap();
