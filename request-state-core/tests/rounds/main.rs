@@ -23,7 +23,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use crate::play::{Counts, play};
-use crate::steps::{policy, step};
+use crate::steps::{policy, steps};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
@@ -31,7 +31,7 @@ proptest! {
     #[test]
     fn a_conversation_goes_as_the_model_says(
         policy in policy(),
-        steps in proptest::collection::vec(step(), 1..40),
+        steps in steps(),
     ) {
         play(&policy, &steps);
     }
@@ -44,8 +44,7 @@ fn the_conversations_are_of_every_kind() {
     let mut counts = Counts::default();
     for _ in 0..500 {
         let policy = policy().new_tree(&mut runner).unwrap().current();
-        let steps = proptest::collection::vec(step(), 1..40);
-        let steps = steps.new_tree(&mut runner).unwrap().current();
+        let steps = steps().new_tree(&mut runner).unwrap().current();
         counts.add(&play(&policy, &steps));
     }
     let Counts {
@@ -56,6 +55,7 @@ fn the_conversations_are_of_every_kind() {
         restarted,
         not_sealed,
         later_rounds,
+        typed,
     } = counts;
     for (count, least) in [
         (opened, 1000),
@@ -65,6 +65,7 @@ fn the_conversations_are_of_every_kind() {
         (restarted, 100),
         (not_sealed, 300),
         (later_rounds, 100),
+        (typed, 500),
     ] {
         assert!(count > least, "{counts:?}");
     }

@@ -1,11 +1,15 @@
 //! What must happen, by the rules alone.
 
+use request_state_core::QuestionKind;
 use serde_json::{Map, Value};
 
-use crate::steps::{NAMES, Policy, REQUESTS, Reply, USERS};
+use crate::steps::{Policy, REQUESTS, Reply, USERS};
 
 const TTL_MS: u64 = 300_000;
 const ANONYMOUS_TTL_MS: u64 = 60_000;
+const CLOCK_SKEW_MS: u64 = 60_000;
+const MAX_QUESTIONS: usize = 256;
+const MAX_NAMES: usize = 16 * 1024;
 
 /// What a token stands for.
 #[derive(Clone, Debug)]
@@ -17,7 +21,8 @@ pub struct Issued {
     pub round: u16,
     started_ms: u64,
     expires_ms: u64,
-    pub asked: Vec<&'static str>,
+    /// Sorted by name.
+    pub asked: Vec<(String, QuestionKind)>,
     state: Option<String>,
 }
 
@@ -51,10 +56,15 @@ impl Model {
         }
     }
 
+    fn now_at(&self, replica: usize) -> u64 {
+        self.now_ms + self.policy.replicas[replica].ahead_ms
+    }
+
     /// What the handler must see of a request, or `None` where it is rejected. `token` is what the
     /// client presents, `Some(None)` where that is not a string.
     pub fn open(
         &self,
+        replica: usize,
         user: usize,
         request: usize,
         token: Option<Option<&str>>,
@@ -89,11 +99,19 @@ impl Model {
         if issued.user != user || REQUESTS[issued.request].0 != REQUESTS[request].0 {
             return None;
         }
-        if self.now_ms >= issued.expires_ms {
+        let now_ms = self.now_at(replica);
+        let end_ms = issued.started_ms + self.policy.replicas[replica].max_flow_ms;
+        if now_ms >= issued.expires_ms.min(end_ms) {
             seen.restarted_from = Some(issued.flow);
             return self.policy.restart.then_some(seen);
         }
-        let asked = objects.filter(|(name, _)| issued.asked.contains(&name.as_str()));
+        if issued.expires_ms > now_ms + ttl_ms(user) + CLOCK_SKEW_MS
+            || issued.started_ms > now_ms + CLOCK_SKEW_MS
+        {
+            return None;
+        }
+        let asked =
+            objects.filter(|(name, _)| issued.asked.iter().any(|(asked, _)| asked == *name));
         seen.answers = asked
             .map(|(name, answer)| (name.clone(), answer.clone()))
             .collect();
@@ -106,28 +124,35 @@ impl Model {
     /// token itself is not known yet.
     pub fn seal(
         &mut self,
+        replica: usize,
         user: usize,
         request: usize,
         seen: &Seen,
         reply: &Reply,
     ) -> Option<Issued> {
-        let Reply::Ask(names, state) = reply else {
+        let Reply::Ask(questions, state) = reply else {
             return None;
         };
-        if !seen.is_bound || (names.is_empty() && state.is_none()) {
+        if !seen.is_bound || (questions.is_empty() && state.is_none()) {
             return None;
         }
+        let length: usize = questions.iter().map(|(name, _)| name.len()).sum();
+        if questions.len() > MAX_QUESTIONS || length > MAX_NAMES {
+            return None;
+        }
+        let known = questions
+            .iter()
+            .map(|(name, kind)| Some((name.clone(), (*kind)?)));
+        let mut asked: Vec<_> = known.collect::<Option<_>>()?;
+        asked.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let now_ms = self.now_at(replica);
         let (flow, round, started_ms) = match &seen.opened {
             Some(last) => (last.flow, last.round + 1, last.started_ms),
-            None => (self.flows, 1, self.now_ms),
+            None => (self.flows, 1, now_ms),
         };
-        let ttl_ms = if USERS[user].is_some() {
-            TTL_MS
-        } else {
-            ANONYMOUS_TTL_MS
-        };
-        let expires_ms = (self.now_ms + ttl_ms).min(started_ms + self.policy.max_flow_ms);
-        if round > self.policy.max_rounds || expires_ms <= self.now_ms {
+        let limits = &self.policy.replicas[replica];
+        let expires_ms = (now_ms + ttl_ms(user)).min(started_ms + limits.max_flow_ms);
+        if round > limits.max_rounds || expires_ms <= now_ms {
             return None;
         }
         self.flows = self.flows.max(flow + 1);
@@ -139,8 +164,15 @@ impl Model {
             round,
             started_ms,
             expires_ms,
-            asked: names.iter().map(|name| NAMES[*name]).collect(),
+            asked,
             state: state.clone(),
         })
+    }
+}
+
+fn ttl_ms(user: usize) -> u64 {
+    match USERS[user] {
+        Some(_) => TTL_MS,
+        None => ANONYMOUS_TTL_MS,
     }
 }

@@ -6,13 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use request_state_core::{
-    AnswersWithoutState, Binding, Boundary, FlowId, Opened, Request, Round, Sealer, Token,
+    AnswersWithoutState, Binding, Boundary, FlowId, Opened, Question, QuestionKind, Request, Round,
+    Sealer, Token,
 };
 use serde_json::{Map, Value, json};
 
 use crate::ledger::Ledger;
 use crate::model::{Model, Seen};
-use crate::steps::{Envelope, NAMES, Policy, Presented, REQUESTS, Reply, Step, USERS};
+use crate::steps::{
+    Asked, Envelope, NAMES, Policy, Presented, REQUESTS, Replica, Reply, Step, USERS,
+};
 
 const VERSION: &str = "2026-07-28";
 const START_MS: u64 = 1_796_212_800_000;
@@ -27,6 +30,7 @@ pub struct Counts {
     pub restarted: usize,
     pub not_sealed: usize,
     pub later_rounds: usize,
+    pub typed: usize,
 }
 
 impl Counts {
@@ -38,11 +42,12 @@ impl Counts {
         self.restarted += other.restarted;
         self.not_sealed += other.not_sealed;
         self.later_rounds += other.later_rounds;
+        self.typed += other.typed;
     }
 }
 
 struct Game {
-    boundary: Boundary<Ledger>,
+    replicas: [Boundary<Ledger>; 2],
     sealer: Sealer<Ledger>,
     clock: Arc<AtomicU64>,
     model: Model,
@@ -53,23 +58,22 @@ struct Game {
 
 pub fn play(policy: &Policy, steps: &[Step]) -> Counts {
     let clock = Arc::new(AtomicU64::new(START_MS));
-    let time = clock.clone();
-    let now = move || UNIX_EPOCH + Duration::from_millis(time.load(Ordering::Relaxed));
-    let sealer = Sealer::builder("billing", Ledger::new(policy.encrypts)).clock(now);
-    let sealer = sealer.build().unwrap();
+    let ledger = Ledger::new(policy.encrypts);
     let answers = match policy.allow {
         true => AnswersWithoutState::Allow,
         false => AnswersWithoutState::Remove,
     };
-    let boundary = Boundary::new(sealer.clone())
-        .answers_without_state(answers)
-        .restart_expired(policy.restart)
-        .require_principal(policy.require_principal)
-        .max_rounds(policy.max_rounds)
-        .max_flow(Duration::from_millis(policy.max_flow_ms));
+    let boundary = |replica: &Replica| {
+        Boundary::new(sealer(&ledger, &clock, replica.ahead_ms))
+            .answers_without_state(answers)
+            .restart_expired(policy.restart)
+            .require_principal(policy.require_principal)
+            .max_rounds(replica.max_rounds)
+            .max_flow(Duration::from_millis(replica.max_flow_ms))
+    };
     let mut game = Game {
-        boundary,
-        sealer,
+        replicas: policy.replicas.each_ref().map(boundary),
+        sealer: sealer(&ledger, &clock, 0),
         clock,
         model: Model::new(policy, START_MS),
         flows: HashMap::new(),
@@ -81,27 +85,58 @@ pub fn play(policy: &Policy, steps: &[Step]) -> Counts {
     game.counts
 }
 
+/// One key, and a clock for each.
+fn sealer(ledger: &Ledger, clock: &Arc<AtomicU64>, ahead_ms: u64) -> Sealer<Ledger> {
+    let clock = clock.clone();
+    let now = move || UNIX_EPOCH + Duration::from_millis(clock.load(Ordering::Relaxed) + ahead_ms);
+    let sealer = Sealer::builder("billing", ledger.clone()).clock(now);
+    sealer.build().unwrap()
+}
+
+/// What a step says of its request, but for the message.
+struct Turn<'a> {
+    replica: usize,
+    user: usize,
+    request: usize,
+    takes_ms: u64,
+    reply: &'a Reply,
+    typed: bool,
+}
+
 impl Game {
+    fn wait(&mut self, ms: u64) {
+        self.model.now_ms += ms;
+        self.clock.store(self.model.now_ms, Ordering::Relaxed);
+    }
+
     fn step(&mut self, step: &Step) {
         match step {
-            Step::Wait(ms) => {
-                self.model.now_ms += ms;
-                self.clock.store(self.model.now_ms, Ordering::Relaxed);
-            }
+            Step::Wait(ms) => self.wait(*ms),
             Step::Send {
+                replica,
                 user,
                 request,
                 presented,
                 answers,
                 envelope,
+                takes_ms,
                 reply,
+                typed,
             } => {
                 let state = self.state(*user, *request, presented);
                 let message = message(*request, state.as_ref(), answers.as_ref());
+                let turn = Turn {
+                    replica: *replica,
+                    user: *user,
+                    request: *request,
+                    takes_ms: *takes_ms,
+                    reply,
+                    typed: *typed,
+                };
                 match envelope {
-                    Envelope::One => self.one(*user, *request, message, reply),
-                    Envelope::WithoutId => self.without_id(*user, message, reply),
-                    Envelope::Batch => self.batch(*user, message, reply),
+                    Envelope::One => self.one(&turn, message),
+                    Envelope::WithoutId => self.without_id(&turn, message),
+                    Envelope::Batch => self.batch(&turn, message),
                 }
             }
         }
@@ -134,16 +169,22 @@ impl Game {
         }
     }
 
-    fn one(&mut self, user: usize, request: usize, mut message: Value, reply: &Reply) {
+    fn one(&mut self, turn: &Turn<'_>, mut message: Value) {
+        let &Turn {
+            replica,
+            user,
+            request,
+            ..
+        } = turn;
         let params = message["params"].clone();
         let token = params.get("requestState").filter(|state| !state.is_null());
         let answers = params.get("inputResponses");
         let expected = self
             .model
-            .open(user, request, token.map(Value::as_str), answers);
-        self.typed_agrees(user, request, &params, expected.as_ref());
+            .open(replica, user, request, token.map(Value::as_str), answers);
+        let typed = self.typed_agrees(turn, &params, expected.as_ref());
         let round = match (
-            self.boundary.open_request(&mut message, USERS[user]),
+            self.replicas[replica].open_request(&mut message, USERS[user]),
             &expected,
         ) {
             (Ok(round), Some(_)) => round,
@@ -171,14 +212,41 @@ impl Game {
         let came = answers.and_then(Value::as_object).map_or(0, Map::len);
         self.counts.delivered += usize::from(seen.opened.is_some() && !seen.answers.is_empty());
         self.counts.removed += usize::from(came > seen.answers.len());
-        self.respond(user, request, &round, &seen, reply);
+        self.wait(turn.takes_ms);
+        let round = typed
+            .filter(|_| turn.typed)
+            .map_or(Sealing::JsonRpc(round), Sealing::Typed);
+        self.respond(turn, &round, &seen);
     }
 
-    fn respond(&mut self, user: usize, request: usize, round: &Round, seen: &Seen, reply: &Reply) {
+    fn respond(&mut self, turn: &Turn<'_>, round: &Sealing, seen: &Seen) {
+        let &Turn {
+            replica,
+            user,
+            request,
+            reply,
+            ..
+        } = turn;
         let mut response = response(reply);
         let plain = response.clone();
-        let issued = self.model.seal(user, request, seen, reply);
-        self.boundary.seal_response(round, &mut response);
+        let issued = self.model.seal(replica, user, request, seen, reply);
+        let boundary = &self.replicas[replica];
+        match (round, reply) {
+            (Sealing::Typed(round), Reply::Ask(questions, state)) if all_known(questions) => {
+                self.counts.typed += 1;
+                let questions: Vec<_> = questions
+                    .iter()
+                    .filter_map(|(name, kind)| Some(Question::new(name.as_str(), (*kind)?)))
+                    .collect();
+                match boundary.seal(round, &questions, state.as_deref()) {
+                    Ok(token) => response["result"]["requestState"] = token.into(),
+                    Err(_) => response = internal_error(),
+                }
+            }
+            (Sealing::Typed(round) | Sealing::JsonRpc(round), _) => {
+                boundary.seal_response(round, &mut response);
+            }
+        }
         match (issued, reply) {
             (_, Reply::Complete) => assert_eq!(response, plain),
             (None, _) => {
@@ -202,18 +270,15 @@ impl Game {
     fn round_is(&mut self, round: &Round, seen: &Seen) {
         let opened = seen.opened.as_ref();
         assert_eq!(round.number(), opened.map(|issued| issued.round));
-        let asked: Vec<_> = round
-            .asked()
-            .iter()
-            .map(|question| question.name())
+        let asked = round.asked().iter();
+        let asked: Vec<_> = asked
+            .map(|question| (question.name().to_owned(), question.kind()))
             .collect();
-        let mut expected = opened.map_or(vec![], |issued| issued.asked.clone());
-        expected.sort_unstable();
-        let mut sorted = asked.clone();
-        sorted.sort_unstable();
-        assert_eq!(sorted, expected);
+        let expected = opened.map_or(&[][..], |issued| &issued.asked);
+        assert_eq!(asked, expected);
         for name in NAMES {
-            assert_eq!(round.is_asked(name), expected.contains(&name));
+            let is_asked = expected.iter().any(|(asked, _)| asked == name);
+            assert_eq!(round.is_asked(name), is_asked);
         }
         self.flow_is(round.flow(), opened.map(|issued| issued.flow));
         self.flow_is(round.restarted_from(), seen.restarted_from);
@@ -232,46 +297,56 @@ impl Game {
         assert!(others.into_iter().all(|(_, id)| *id != found));
     }
 
-    /// The API for frameworks says the same.
-    fn typed_agrees(&self, user: usize, request: usize, params: &Value, expected: Option<&Seen>) {
+    /// The API for frameworks says the same. Returns its round.
+    fn typed_agrees(
+        &mut self,
+        turn: &Turn<'_>,
+        params: &Value,
+        expected: Option<&Seen>,
+    ) -> Option<Round> {
         let request = Request {
             version: VERSION,
-            method: REQUESTS[request].1,
+            method: REQUESTS[turn.request].1,
             params,
-            principal: USERS[user],
+            principal: USERS[turn.user],
         };
-        let opened = self
-            .boundary
-            .open(request, Token::from(params.get("requestState")));
-        let (Ok(Opened { round, state, .. }), Some(expected)) = (opened, expected) else {
-            assert!(expected.is_none());
-            return;
+        let token = Token::from(params.get("requestState"));
+        let opened = self.replicas[turn.replica].open(request, token);
+        let (Opened { round, state, .. }, expected) = match (opened, expected) {
+            (Ok(opened), Some(expected)) => (opened, expected),
+            (Err(refusal), None) => {
+                assert_eq!(refusal.code(), -32602);
+                return None;
+            }
+            (opened, expected) => panic!("{opened:?} instead of {expected:?}"),
         };
         assert_eq!(state, expected.state);
         let answers = params.get("inputResponses").and_then(Value::as_object);
         let mut answers = answers.cloned().unwrap_or_default();
-        let mut filter = self.boundary.answers(&round);
+        let mut filter = self.replicas[turn.replica].answers(&round);
         answers.retain(|name, answer| filter.keeps(name, answer));
+        drop(filter);
         assert_eq!(answers, expected.answers);
+        self.round_is(&round, expected);
+        Some(round)
     }
 
-    fn without_id(&mut self, user: usize, mut message: Value, reply: &Reply) {
+    fn without_id(&mut self, turn: &Turn<'_>, mut message: Value) {
         message.as_object_mut().unwrap().remove("id");
-        let round = self
-            .boundary
-            .open_request(&mut message, USERS[user])
-            .unwrap();
+        let boundary = &self.replicas[turn.replica];
+        let round = boundary.open_request(&mut message, USERS[turn.user]);
         assert_is_stripped(&message);
-        self.nothing_leaves(&round, response(reply), reply);
+        nothing_leaves(boundary, &round.unwrap(), turn.reply);
     }
 
-    fn batch(&mut self, user: usize, message: Value, reply: &Reply) {
+    fn batch(&mut self, turn: &Turn<'_>, message: Value) {
+        let boundary = &self.replicas[turn.replica];
         let has_state = !message["params"]["requestState"].is_null();
         let mut batch = json!([message]);
-        match self.boundary.open_request(&mut batch, USERS[user]) {
+        match boundary.open_request(&mut batch, USERS[turn.user]) {
             Ok(round) => {
                 assert!(!has_state);
-                self.nothing_leaves(&round, response(reply), reply);
+                nothing_leaves(boundary, &round, turn.reply);
             }
             Err(refusal) => {
                 assert!(has_state);
@@ -281,17 +356,29 @@ impl Game {
         }
         assert_is_stripped(&batch[0]);
     }
+}
 
-    /// There is nothing to seal for, so that what asks becomes an error.
-    fn nothing_leaves(&self, round: &Round, mut response: Value, reply: &Reply) {
-        assert_eq!((round.flow(), round.asked().len()), (None, 0));
-        let plain = response.clone();
-        self.boundary.seal_response(round, &mut response);
-        match reply {
-            Reply::Complete => assert_eq!(response, plain),
-            Reply::Ask(..) => assert_eq!(response, internal_error()),
-        }
+/// By which API the reply is sealed.
+enum Sealing {
+    JsonRpc(Round),
+    Typed(Round),
+}
+
+/// There is nothing to seal for, so that what asks becomes an error.
+fn nothing_leaves(boundary: &Boundary<Ledger>, round: &Round, reply: &Reply) {
+    assert_eq!((round.flow(), round.asked().len()), (None, 0));
+    let plain = response(reply);
+    let mut response = plain.clone();
+    boundary.seal_response(round, &mut response);
+    match reply {
+        Reply::Complete => assert_eq!(response, plain),
+        Reply::Ask(..) => assert_eq!(response, internal_error()),
     }
+}
+
+/// The API for frameworks cannot express a question that MCP does not know.
+fn all_known(questions: &[Asked]) -> bool {
+    questions.iter().all(|(_, kind)| kind.is_some())
 }
 
 fn message(request: usize, state: Option<&Value>, answers: Option<&Value>) -> Value {
@@ -310,15 +397,27 @@ fn message(request: usize, state: Option<&Value>, answers: Option<&Value>) -> Va
 fn response(reply: &Reply) -> Value {
     let result = match reply {
         Reply::Complete => json!({"resultType": "complete", "requestState": "theirs"}),
-        Reply::Ask(names, state) => {
+        Reply::Ask(questions, state) => {
             let mut result = json!({"resultType": "input_required", "requestState": state});
-            for name in names {
-                result["inputRequests"][NAMES[*name]] = json!({"method": "elicitation/create"});
+            for (name, kind) in questions {
+                result["inputRequests"][name] = question(*kind);
             }
             result
         }
     };
     json!({"jsonrpc": "2.0", "id": 7, "result": result})
+}
+
+fn question(kind: Option<QuestionKind>) -> Value {
+    match kind {
+        Some(QuestionKind::ElicitationForm) => json!({"method": "elicitation/create"}),
+        Some(QuestionKind::ElicitationUrl) => {
+            json!({"method": "elicitation/create", "params": {"mode": "url"}})
+        }
+        Some(QuestionKind::Sampling) => json!({"method": "sampling/createMessage"}),
+        Some(QuestionKind::Roots) => json!({"method": "roots/list"}),
+        _ => json!({"method": "ping"}),
+    }
 }
 
 fn internal_error() -> Value {
