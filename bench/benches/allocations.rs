@@ -1,13 +1,15 @@
-//! How many heap allocations a bind, a seal and an open make, beside their goals.
+//! How many heap allocations a bind, a seal, an open and a round of a boundary make, next to their goals.
 
 use std::hint::black_box;
 use std::process::ExitCode;
 
 use allocation_counter::measure;
+use request_state::{Boundary, RequestStateCodec};
 use request_state_bench::params::{Call, Params};
 use request_state_bench::table::Table;
 use request_state_bench::{keys, sealers};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// A state that allocates once when it is read back, which is not counted.
 #[derive(Serialize, Deserialize)]
@@ -41,7 +43,55 @@ fn main() -> ExitCode {
         let opens = (opens.0 - READING, opens.1 - READING);
         table.counts(&format!("{name}: open"), opens, 3);
     }
+
+    table.heading("allocations of a boundary, 40 KiB of state", "100 B", "");
+    for (name, sealer) in sealers(&keys([1])) {
+        let boundary = Boundary::new(sealer);
+        let (large, small) = (round(&boundary, 40 * 1024), round(&boundary, 100));
+        table.counts(
+            &format!("{name}: open_request"),
+            (large.0, small.0),
+            GOALS.0,
+        );
+        table.counts(
+            &format!("{name}: seal_response"),
+            (large.1, small.1),
+            GOALS.1,
+        );
+    }
     table.finish()
+}
+
+/// Of `open_request` and `seal_response`.
+const GOALS: (u64, u64) = (9, 8);
+
+/// The allocations of `open_request` and of `seal_response`, in a round that brings one answer and
+/// asks one question, with a state of `bytes`.
+fn round(boundary: &Boundary<Box<dyn RequestStateCodec>>, bytes: usize) -> (u64, u64) {
+    let mut request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": Call::whole().to_value()});
+    let response = json!({"jsonrpc": "2.0", "id": 1, "result": {
+        "resultType": "input_required",
+        "requestState": "s".repeat(bytes),
+        "inputRequests": {"confirm": {"method": "elicitation/create", "params": {"message": "?"}}},
+    }});
+    let open = |request: &mut Value| {
+        let principal = Some("https://login.example.com|auth0|64f1c0ffee");
+        boundary.open_request(request, principal).expect("it opens")
+    };
+    let round = open(&mut request.clone());
+    let mut asked = response.clone();
+    boundary.seal_response(&round, &mut asked);
+
+    let params = &mut request["params"];
+    params["requestState"] = asked["result"]["requestState"].clone();
+    params["inputResponses"] = json!({"confirm": {"action": "accept", "content": {}}});
+    let mut again = request.clone();
+    let round = open(&mut request);
+    let opens = measure(|| drop(black_box(open(&mut again)))).count_total;
+    let mut response = response;
+    let seals = measure(|| boundary.seal_response(&round, black_box(&mut response))).count_total;
+    (opens, seals)
 }
 
 /// A state whose JSON is `bytes` long.
