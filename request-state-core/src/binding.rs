@@ -179,7 +179,7 @@ impl fmt::Debug for Binding {
 /// SHA-256 after a first block of its own: the label, and zeros up to 64 bytes.
 ///
 /// A whole block, so that it is hashed once for the process and not for every request.
-fn labelled(label: &[u8]) -> Sha256 {
+pub(crate) fn labelled(label: &[u8]) -> Sha256 {
     let mut block = [0; 64];
     for (to, from) in block.iter_mut().zip(label) {
         *to = *from;

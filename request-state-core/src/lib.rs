@@ -8,7 +8,9 @@
 //! |---|---|
 //! | seal and open a state | [`Sealer`] |
 //! | say what a token is bound to | [`Binding`], [`Request`] |
+//! | let a token count once | [`Sealer::open_once`], [`MemoryStore`] |
 //! | do both at a server's boundary, so that handlers need not | [`Boundary`] |
+//! | let each round count once there, and repeat its answer | [`OnceBoundary`], [`RedemptionStore`] |
 //! | hold and rotate keys | [`Keyring`], [`Key`] |
 //! | write a codec | [`RequestStateCodec`], [`aead`], [`wire`] |
 #![forbid(unsafe_code)]
@@ -26,6 +28,7 @@ mod guard;
 mod key;
 mod keyring;
 mod log;
+mod once;
 mod prepared;
 mod principal;
 mod problem;
@@ -35,12 +38,16 @@ mod state;
 
 pub use binding::{Binding, BindingError, Request};
 pub use boundary::{
-    AnswerFilter, AnswersWithoutState, Boundary, FlowId, Incoming, Opened, Question, QuestionKind,
-    Refusal, Round, Sender, Token,
+    AnswerAgain, AnswerFilter, AnswersWithoutState, Boundary, FlowId, Incoming, Kept, OnceBoundary,
+    Opened, Question, QuestionKind, Refusal, Reply, Round, Sender, Token,
 };
 pub use codec::{BoxError, DecodeError, Disclosure, EncodeError, RequestStateCodec};
 pub use key::{Key, KeyError};
 pub use keyring::{Keyring, KeyringError};
+pub use once::{
+    Claim, Claimed, Entry, MemoryStore, RedeemError, Redemption, RedemptionStore, StoreError,
+    StoreFuture,
+};
 pub use prepared::Prepared;
 pub use principal::{Principal, Unidentified};
 pub use problem::Problem;

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde_json::{Number, Value};
 
-use crate::reason::Reason;
+use crate::once::StoreError;
+use crate::reason::{Reason, io_kind};
 use crate::sealer::SealError;
 
 /// The most characters of a string that a client chose.
@@ -68,6 +69,26 @@ impl Event<'_> {
         self.emit(reason, None, Some(cause), "requestState rejected");
     }
 
+    /// A request cannot be answered, because of the store: the text of `error` is fixed.
+    pub(crate) fn unavailable(self, error: &StoreError) {
+        let reason = Reason::Unavailable(io_kind(error));
+        self.emit(reason, None, Some(error), "requestState not redeemed");
+    }
+
+    /// A request whose round was redeemed came again.
+    pub(crate) fn repeated(self, reason: Reason, cause: Option<&dyn fmt::Display>) {
+        let message = match reason {
+            Reason::AnsweredAgain => "requestState redeemed before: the same answer again",
+            _ => "requestState redeemed before",
+        };
+        self.emit(reason, None, cause, message);
+    }
+
+    /// The answer to a request is given, and not kept for its repetitions.
+    pub(crate) fn not_kept(self, cause: &dyn fmt::Display) {
+        self.emit(Reason::AnswerNotKept, None, Some(cause), "answer not kept");
+    }
+
     /// A request was served without some of what it came with.
     pub(crate) fn served(self, reason: Reason) {
         let message = match reason {
@@ -125,7 +146,11 @@ impl Event<'_> {
         }
         match reason {
             Reason::AnswersNotAsked(_) | Reason::AnswersNotAnObject(_) => event!(DEBUG),
-            Reason::Expired(_) | Reason::Restarted(_) | Reason::Flow => event!(INFO),
+            Reason::Expired(_)
+            | Reason::Restarted(_)
+            | Reason::Flow
+            | Reason::InProgress
+            | Reason::AnsweredAgain => event!(INFO),
             Reason::Unavailable(_) | Reason::Seal => event!(ERROR),
             _ => event!(WARN),
         }

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::binding::{Binding, BindingError};
 use crate::claims::{self, Claims, Layout};
-use crate::codec::{Disclosure, EncodeError, RequestStateCodec};
+use crate::codec::{DecodeError, Disclosure, EncodeError, RequestStateCodec};
 use crate::log::Event;
 use crate::problem::Problem;
 use crate::reason::{OpenError, Reason, io_kind};
@@ -76,7 +76,7 @@ struct Policy {
 }
 
 /// Returns the time. Without one, the system's clock is asked.
-type Clock = dyn Fn() -> SystemTime + Send + Sync;
+pub(crate) type Clock = dyn Fn() -> SystemTime + Send + Sync;
 
 impl<C: RequestStateCodec> Sealer<C> {
     /// A sealer with the default policy; see [`SealerBuilder`].
@@ -231,18 +231,49 @@ impl<C: RequestStateCodec> Sealer<C> {
         T: DeserializeOwned,
     {
         let payload = self.decode(token, binding)?;
-        let claims = self.claims(&payload, Layout::State)?;
+        Ok(self.read(&payload, binding, now)?.state)
+    }
+
+    /// Reads an authentic payload.
+    pub(crate) fn read<T>(
+        &self,
+        payload: &[u8],
+        binding: &Binding,
+        now: SystemTime,
+    ) -> Result<Read<T>, Reason>
+    where
+        T: DeserializeOwned,
+    {
+        let claims = self.claims(payload, Layout::State)?;
         claims.check(binding)?;
-        self.check_time(claims.expires_at_ms, None, binding, milliseconds(now))?;
-        state::read(claims.body).ok_or(Reason::State)
+        let expires_at_ms = claims.expires_at_ms;
+        let now_ms = milliseconds(now).ok_or(Reason::MintedInFuture)?;
+        self.check_time(expires_at_ms, None, binding, now_ms)?;
+        Ok(Read {
+            state: state::read(claims.body).ok_or(Reason::State)?,
+            expires_at_ms,
+            now_ms,
+        })
     }
 
     /// Returns the authentic payload of `token`.
-    pub(crate) fn decode(&self, token: &str, binding: &Binding) -> Result<Vec<u8>, Reason> {
+    pub(crate) fn decode(&self, token: &str, binding: &Binding) -> Result<Vec<u8>, Undecoded> {
         if token.len() > self.policy.max_token_len {
-            return Err(Reason::TooLong);
+            return Err(Undecoded::TooLong);
         }
         Ok(self.codec.decode(token, &self.context(binding))?)
+    }
+
+    pub(crate) fn codec(&self) -> &C {
+        &self.codec
+    }
+
+    pub(crate) fn encrypts(&self) -> bool {
+        self.encrypts
+    }
+
+    pub(crate) fn disclosure(&self) -> Disclosure {
+        self.policy.disclosure
     }
 
     /// Splits an authentic payload, which must be of `layout`.
@@ -256,17 +287,14 @@ impl<C: RequestStateCodec> Sealer<C> {
 
     /// Checks the expiry of a token, and that this server may have given it.
     ///
-    /// `end_ms`, where there is one, ends the token's life too. `now_ms` is `None` before 1970.
+    /// `end_ms`, where there is one, ends the token's life too.
     pub(crate) fn check_time(
         &self,
         expires_at_ms: u64,
         end_ms: Option<u64>,
         binding: &Binding,
-        now_ms: Option<u64>,
+        now_ms: u64,
     ) -> Result<(), Reason> {
-        let Some(now_ms) = now_ms else {
-            return Err(Reason::MintedInFuture);
-        };
         let end_ms = end_ms.map_or(expires_at_ms, |end_ms| end_ms.min(expires_at_ms));
         if let Some(late_ms) = now_ms.checked_sub(end_ms) {
             return Err(Reason::Expired(late_ms));
@@ -281,7 +309,7 @@ impl<C: RequestStateCodec> Sealer<C> {
     }
 
     /// An event about a request that is bound.
-    fn event<'a>(&'a self, binding: &'a Binding) -> Event<'a> {
+    pub(crate) fn event<'a>(&'a self, binding: &'a Binding) -> Event<'a> {
         Event {
             server: self.server(),
             version: Some(binding.version()),
@@ -315,6 +343,35 @@ impl<C: RequestStateCodec> Sealer<C> {
             self.policy.anonymous_ttl_ms
         } else {
             self.policy.ttl_ms
+        }
+    }
+}
+
+/// What is in the payload of a token that opens.
+pub(crate) struct Read<T> {
+    pub(crate) state: T,
+    pub(crate) expires_at_ms: u64,
+    /// When it was opened.
+    pub(crate) now_ms: u64,
+}
+
+/// Why a token has no payload.
+pub(crate) enum Undecoded {
+    TooLong,
+    Codec(DecodeError),
+}
+
+impl From<DecodeError> for Undecoded {
+    fn from(error: DecodeError) -> Self {
+        Self::Codec(error)
+    }
+}
+
+impl From<Undecoded> for Reason {
+    fn from(undecoded: Undecoded) -> Self {
+        match undecoded {
+            Undecoded::TooLong => Self::TooLong,
+            Undecoded::Codec(error) => error.into(),
         }
     }
 }
@@ -507,6 +564,11 @@ pub enum ConfigError {
         /// What was asked for.
         ttl: Duration,
     },
+    /// Answers are to be kept, and the codec does not encrypt them.
+    #[error(
+        "answer_again: the codec does not encrypt, so the store could read the answers; allow_readable permits it"
+    )]
+    ReadableAnswers,
     /// The limit is too small for any token.
     #[error("max_token_len: {bytes} bytes are too few, the least is 64")]
     MaxTokenLen {

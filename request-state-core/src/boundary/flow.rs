@@ -9,6 +9,7 @@
 use std::fmt;
 
 use super::question::{Question, QuestionKind};
+use crate::once;
 use crate::sealer::SealError;
 
 /// The most questions of one round.
@@ -74,6 +75,13 @@ pub(super) struct Position {
     /// Counted from 1.
     pub(super) round: u16,
     pub(super) started_at_ms: u64,
+}
+
+impl Position {
+    /// The id under which a store keeps that this round was redeemed. Branches of a round share it.
+    pub(super) fn redemption_id(self) -> [u8; 32] {
+        once::round_id(self.flow.as_bytes(), self.round)
+    }
 }
 
 /// The body of a boundary's token.

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::sender::Token;
+
 /// The methods whose requests may carry a state and whose results may be `input_required`.
 const METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 
@@ -34,6 +36,31 @@ pub(super) fn id(message: &Value) -> Option<&Value> {
     message
         .get("id")
         .filter(|id| id.is_string() || id.is_number())
+}
+
+/// The id that answers `message`: null for a batch, and for what has none.
+pub(super) fn id_or_null(message: &Value) -> Value {
+    id(message).cloned().unwrap_or_default()
+}
+
+/// The state of `message`, as the client sent it.
+pub(super) fn token(message: &Value) -> Token<'_> {
+    let params = message.get("params");
+    Token::from(params.and_then(|params| params.get(STATE)))
+}
+
+/// The name of the tool or prompt, or the URI of the resource.
+pub(super) fn name(message: &Value) -> Option<&str> {
+    let member = match covered_method(message)? {
+        "resources/read" => "uri",
+        _ => "name",
+    };
+    message.get("params")?.get(member)?.as_str()
+}
+
+/// The client's answers, whether they were asked for or not.
+pub(super) fn answers(message: &Value) -> Option<&Map<String, Value>> {
+    message.get("params")?.get(RESPONSES)?.as_object()
 }
 
 /// The protocol version that `params` name, else the one that is `given`. `None` when neither does,

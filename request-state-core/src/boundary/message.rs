@@ -6,6 +6,7 @@ use super::json_rpc::{self, REQUESTS, RESPONSES, STATE};
 use super::question::questions;
 use super::round::{Kind, Opened, Round};
 use super::sender::{Incoming, Sender, Token};
+use super::typed::Checked;
 use super::{Boundary, Refusal};
 use crate::binding::{BindingError, Request};
 use crate::codec::RequestStateCodec;
@@ -32,27 +33,38 @@ impl<C: RequestStateCodec> Boundary<C> {
         sender: impl Into<Sender<'a>>,
     ) -> Result<Round, Refusal> {
         let opened = self.open_message(request, sender.into());
-        if opened.is_err() {
-            json_rpc::for_each(request, |message| {
-                if json_rpc::covered_method(message).is_some() {
-                    forget(message);
-                }
-            });
-        }
-        opened
+        opened.map_err(|refusal| {
+            forget_all(request);
+            refusal.with_id(json_rpc::id_or_null(request))
+        })
     }
 
     fn open_message(&self, message: &mut Value, sender: Sender<'_>) -> Result<Round, Refusal> {
+        let checked = match self.check_message(message, sender)? {
+            Examined::Done(round) => return Ok(round),
+            Examined::Request(checked) => checked,
+        };
+        let opened = self.settle(checked, json_rpc::token(message))?;
+        Ok(self.deliver(opened, message))
+    }
+
+    /// Checks the token of a message, or does all there is to do for one that is not a request of the
+    /// three methods.
+    pub(super) fn check_message(
+        &self,
+        message: &mut Value,
+        sender: Sender<'_>,
+    ) -> Result<Examined, Refusal> {
         if message.is_array() {
-            return self.open_batch(message);
+            return self.open_batch(message).map(Examined::Done);
         }
         let Some(method) = json_rpc::covered_method(message) else {
-            return Ok(Round::of(Kind::Other, None, None));
+            return Ok(Examined::Done(Round::of(Kind::Other, None, None)));
         };
         let Some(id) = json_rpc::id(message) else {
             let round = Round::of(Kind::NoRequest, Some(method), None);
             self.log_forgotten(&round, forget(message));
-            return Ok(round);
+            return Ok(Examined::Done(round));
         };
         let params = message.get("params").unwrap_or(&Value::Null);
         let given = sender.version.or(self.version.as_deref());
@@ -69,9 +81,14 @@ impl<C: RequestStateCodec> Boundary<C> {
             (Err(error), _) => Err(BindingError::Unidentified(error)),
         };
         let token = Token::from(params.get(STATE));
-        let Opened { round, state } = self
-            .open_bound(method, bound, version, RequestId::of(id), token)
-            .map_err(|refusal| refusal.with_id(id.clone()))?;
+        self.check_bound(method, bound, version, RequestId::of(id), token)
+            .map(Examined::Request)
+    }
+
+    /// Puts the plain state in the place of the token, and leaves the answers that the handler may
+    /// see.
+    pub(super) fn deliver(&self, opened: Opened, message: &mut Value) -> Round {
+        let Opened { round, state } = opened;
         if let Some(params) = json_rpc::params_mut(message) {
             match (state, params.get_mut(STATE)) {
                 (Some(plain), Some(state)) => *state = Value::String(plain),
@@ -80,7 +97,7 @@ impl<C: RequestStateCodec> Boundary<C> {
             }
             self.filter_answers(&round, params);
         }
-        Ok(round)
+        round
     }
 
     /// Rejects a batch if a request in it carries a state: a batch is not a round, and protocol
@@ -178,6 +195,22 @@ impl<C: RequestStateCodec> Boundary<C> {
         };
         self.try_seal(round, &questions, plain)
     }
+}
+
+/// What was found out about a message.
+pub(super) enum Examined {
+    /// It is not a request of the three methods, and has no state any more.
+    Done(Round),
+    Request(Checked),
+}
+
+/// Removes the states and the answers of a message or a batch that the handler must not see.
+pub(super) fn forget_all(message: &mut Value) {
+    json_rpc::for_each(message, |message| {
+        if json_rpc::covered_method(message).is_some() {
+            forget(message);
+        }
+    });
 }
 
 /// Removes the state and the answers of a message. Returns how many answers there were.

@@ -13,12 +13,18 @@
 //! | `flow.rs` | the flow, and the layout of a token's body |
 //! | `round.rs` | what is kept between a request and its response |
 //! | `refusal.rs` | the answer to a request that is rejected |
+//! | `once.rs` | single use: settings, and the API for JSON-RPC messages |
+//! | `redeem.rs` | single use: the redemption of a round, and the typed API |
+//! | `again.rs` | single use: the answers that are kept |
 
+mod again;
 mod answers;
 mod flow;
 mod json_rpc;
 mod message;
+mod once;
 mod question;
+mod redeem;
 mod refusal;
 mod round;
 mod sender;
@@ -27,8 +33,10 @@ mod typed;
 use std::fmt;
 use std::time::Duration;
 
+pub use self::again::{AnswerAgain, Kept, Reply};
 pub use self::answers::{AnswerFilter, AnswersWithoutState};
 pub use self::flow::FlowId;
+pub use self::once::OnceBoundary;
 pub use self::question::{Question, QuestionKind};
 pub use self::refusal::Refusal;
 pub use self::round::{Opened, Round};

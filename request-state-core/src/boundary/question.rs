@@ -39,6 +39,13 @@ impl<'a> Question<'a> {
         self.kind
     }
 
+    /// Returns `true` if one of `questions`, which are sorted by name, has this name.
+    pub(super) fn is_among(questions: &[Question<'_>], name: &str) -> bool {
+        questions
+            .binary_search_by(|question| question.name().cmp(name))
+            .is_ok()
+    }
+
     pub(super) fn into_owned(self) -> Question<'static> {
         Question {
             name: Cow::Owned(self.name.into_owned()),

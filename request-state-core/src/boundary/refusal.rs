@@ -11,32 +11,53 @@ const INTERNAL_ERROR: i32 = -32603;
 
 /// A request that the handler must not see.
 ///
-/// Either it was rejected, which is one answer for every cause, or nothing is known about its token
-/// because something that the codec needs did not work. The cause is in the log.
+/// Either it was rejected, which is one answer for every cause, or the server cannot answer it: the
+/// codec or the store is unavailable, or, where [answers are
+/// kept](super::OnceBoundary::answer_again), the answer of an earlier presentation is not there. The
+/// cause is in the log.
 ///
 /// | | [`code`](Self::code) | [`message`](Self::message) | [`data`](Self::data) |
 /// |---|---|---|---|
 /// | rejected | -32602 | `Invalid or expired requestState` | `{"reason": "invalid_request_state"}` |
 /// | unavailable | -32603 | `Internal error` | none |
+/// | not answered yet | -32603 | `Internal error` | `{"reason": "request_state_in_progress"}` |
+/// | its answer is lost | -32603 | `Internal error` | `{"reason": "request_state_outcome_unknown"}` |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// A string or a number; null for a batch, and where requests are types.
     id: Value,
-    is_unavailable: bool,
+    cause: Cause,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Rejected,
+    Unavailable,
+    InProgress,
+    OutcomeUnknown,
 }
 
 impl Refusal {
     pub(super) fn rejected() -> Self {
-        Self {
-            id: Value::Null,
-            is_unavailable: false,
-        }
+        Self::of(Cause::Rejected)
     }
 
     pub(super) fn unavailable() -> Self {
+        Self::of(Cause::Unavailable)
+    }
+
+    pub(super) fn in_progress() -> Self {
+        Self::of(Cause::InProgress)
+    }
+
+    pub(super) fn outcome_unknown() -> Self {
+        Self::of(Cause::OutcomeUnknown)
+    }
+
+    fn of(cause: Cause) -> Self {
         Self {
             id: Value::Null,
-            is_unavailable: true,
+            cause,
         }
     }
 
@@ -44,30 +65,34 @@ impl Refusal {
         Self { id, ..self }
     }
 
-    /// Returns the JSON-RPC error code: -32602, or -32603 for an outage.
+    /// Returns the JSON-RPC error code: -32602 for a rejection, else -32603.
     #[must_use]
     pub fn code(&self) -> i32 {
-        if self.is_unavailable {
-            INTERNAL_ERROR
-        } else {
-            OpenError::CODE
+        match self.cause {
+            Cause::Rejected => OpenError::CODE,
+            _ => INTERNAL_ERROR,
         }
     }
 
     /// Returns the JSON-RPC error message.
     #[must_use]
     pub fn message(&self) -> &'static str {
-        if self.is_unavailable {
-            "Internal error"
-        } else {
-            OpenError::MESSAGE
+        match self.cause {
+            Cause::Rejected => OpenError::MESSAGE,
+            _ => "Internal error",
         }
     }
 
     /// Returns the JSON-RPC error data, if there is any.
     #[must_use]
     pub fn data(&self) -> Option<Value> {
-        (!self.is_unavailable).then(|| json!({"reason": OpenError::REASON}))
+        let reason = match self.cause {
+            Cause::Rejected => OpenError::REASON,
+            Cause::Unavailable => return None,
+            Cause::InProgress => "request_state_in_progress",
+            Cause::OutcomeUnknown => "request_state_outcome_unknown",
+        };
+        Some(json!({"reason": reason}))
     }
 
     /// Returns the whole JSON-RPC message that answers the request, or the batch.

@@ -1,11 +1,15 @@
 //! What is kept between a request and its response.
 
 use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
 use super::flow::{FlowId, Position};
 use super::question::Question;
+use super::redeem::Held;
 use crate::binding::{Binding, BindingError};
 use crate::log::RequestId;
+use crate::once::{Redemption, StoreError};
 use crate::sealer::SealError;
 
 /// A request that was let through, and what its response is sealed for.
@@ -22,9 +26,13 @@ pub struct Round {
     pub(super) id: Option<RequestId>,
     /// Where the token that came with the request says that the flow is.
     pub(super) position: Option<Position>,
+    /// When no token of the flow opens any more, in milliseconds since 1970.
+    pub(super) keep_until_ms: Option<u64>,
     /// Sorted by name: a client may send any number of answers to look up.
     pub(super) asked: Vec<Question<'static>>,
     pub(super) restarted_from: Option<FlowId>,
+    /// With single use, the claim by which this request is the first.
+    pub(super) claim: Option<Arc<Held>>,
 }
 
 #[derive(Clone, Debug)]
@@ -55,8 +63,10 @@ impl Round {
             method,
             id,
             position: None,
+            keep_until_ms: None,
             asked: Vec::new(),
             restarted_from: None,
+            claim: None,
         }
     }
 
@@ -88,10 +98,7 @@ impl Round {
     /// Returns `true` if a question of that round has this name.
     #[must_use]
     pub fn is_asked(&self, name: &str) -> bool {
-        let asked = &self.asked;
-        asked
-            .binary_search_by(|question| question.name().cmp(name))
-            .is_ok()
+        Question::is_among(&self.asked, name)
     }
 
     /// Returns the flow whose state had expired, if the request came with one and starts over.
@@ -104,11 +111,61 @@ impl Round {
         self.restarted_from
     }
 
+    /// Returns what a store keeps of the redemption of this round, or `None` for a request that came
+    /// without a token.
+    ///
+    /// For handlers that redeem in the transaction of their effect, without
+    /// [`Boundary::once`](super::Boundary::once): insert the id, under a unique constraint, together
+    /// with the effect. If it is there already, the effect has happened.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use request_state_core::Round;
+    /// # fn example(round: &Round) {
+    /// if let Some(redemption) = round.redemption() {
+    ///     let (id, keep_until) = (redemption.id, redemption.keep_until);
+    ///     // begin; insert into redeemed (id, keep_until) values (..); update accounts ..; commit
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn redemption(&self) -> Option<Redemption> {
+        Some(Redemption {
+            id: self.position?.redemption_id(),
+            keep_until: UNIX_EPOCH.checked_add(Duration::from_millis(self.keep_until_ms?))?,
+        })
+    }
+
+    /// Gives the round back, so that the same token opens again: for a handler that knows that
+    /// nothing has happened. Returns `false` where there is nothing to give back: the round was not
+    /// redeemed by this request, or has been given back.
+    ///
+    /// Without this, a round stays used whatever becomes of its request.
+    ///
+    /// # Errors
+    ///
+    /// A [`StoreError`] when the store does not answer. The round may then stay used.
+    pub async fn release(&self) -> Result<bool, StoreError> {
+        match &self.claim {
+            Some(claim) => claim.release().await,
+            None => Ok(false),
+        }
+    }
+
     pub(super) fn binding(&self) -> Result<&Binding, SealError> {
         match &self.kind {
             Kind::Request(binding) => Ok(binding),
             Kind::Unbound { error, .. } => Err(SealError::Binding(error.clone())),
             Kind::NoRequest | Kind::Other => Err(SealError::NoRequest),
+        }
+    }
+
+    /// The method of the request, as far as it is known.
+    pub(super) fn method(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Request(binding) => Some(binding.method()),
+            _ => self.method,
         }
     }
 

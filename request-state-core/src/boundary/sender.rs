@@ -85,6 +85,7 @@ impl fmt::Debug for Sender<'_> {
 pub struct Incoming<'a, P: ?Sized> {
     pub(super) request: Request<'a, P>,
     pub(super) id: Option<RequestId>,
+    pub(super) name: Option<&'a str>,
     pub(super) unidentified: Option<Unidentified>,
 }
 
@@ -94,6 +95,14 @@ impl<'a, P: ?Sized> Incoming<'a, P> {
     #[must_use]
     pub fn id(mut self, id: &Value) -> Self {
         self.id = RequestId::of(id);
+        self
+    }
+
+    /// Sets the name of the tool or prompt, or the URI of the resource, for the filter of
+    /// [`OnceBoundary::only`](super::OnceBoundary::only).
+    #[must_use]
+    pub fn name(mut self, name: &'a str) -> Self {
+        self.name = Some(name);
         self
     }
 
@@ -124,6 +133,7 @@ impl<'a, P: ?Sized> From<Request<'a, P>> for Incoming<'a, P> {
         Self {
             request,
             id: None,
+            name: None,
             unidentified: None,
         }
     }
@@ -149,9 +159,16 @@ pub enum Token<'a> {
     NotAString,
 }
 
-impl Token<'_> {
+impl<'a> Token<'a> {
     pub(super) fn is_absent(self) -> bool {
         matches!(self, Self::Absent)
+    }
+
+    pub(super) fn text(self) -> Option<&'a str> {
+        match self {
+            Self::Text(token) => Some(token),
+            Self::Absent | Self::NotAString => None,
+        }
     }
 }
 

@@ -13,33 +13,33 @@ use crate::binding::{Binding, BindingError};
 use crate::claims::Layout;
 use crate::codec::{EncodeError, RequestStateCodec};
 use crate::log::{Event, RequestId, cut};
+use crate::once::keep_until_ms;
 use crate::reason::Reason;
 use crate::sealer::{CLOCK_SKEW_MS, SealError, milliseconds};
 use crate::wire;
 
-/// What came with a request.
-#[derive(Default)]
-struct Found {
+/// A request whose token was checked. Whether it starts over is not decided yet: with single use, the
+/// store is asked first.
+pub(super) struct Checked {
+    /// Without what the token says.
+    pub(super) round: Round,
+    pub(super) presented: Option<Presented>,
+}
+
+/// A token that is authentic, for this request and principal.
+pub(super) struct Presented {
+    pub(super) position: Position,
+    /// Sorted by name.
+    pub(super) asked: Vec<Question<'static>>,
     state: Option<String>,
-    position: Option<Position>,
-    asked: Vec<Question<'static>>,
-    restarted_from: Option<FlowId>,
-}
-
-/// Why a token did not open.
-enum Rejected {
-    /// It is authentic, for this request and principal, and too late.
-    Expired {
-        flow: FlowId,
-        late_ms: u64,
-    },
-    For(Reason),
-}
-
-impl From<Reason> for Rejected {
-    fn from(reason: Reason) -> Self {
-        Self::For(reason)
-    }
+    /// The token was issued at this time or later.
+    pub(super) issued_at_ms: u64,
+    /// From then on no token of the flow opens, on any replica.
+    pub(super) keep_until_ms: u64,
+    /// When it was opened.
+    pub(super) now_ms: u64,
+    /// How long ago it expired, if it did.
+    pub(super) late_ms: Option<u64>,
 }
 
 impl<C: RequestStateCodec> Boundary<C> {
@@ -106,22 +106,33 @@ impl<C: RequestStateCodec> Boundary<C> {
     where
         P: Serialize + ?Sized + 'a,
     {
-        let incoming = request.into();
+        self.settle(self.check(request.into(), token)?, token)
+    }
+
+    /// Digests a request and checks its token.
+    pub(super) fn check<P>(
+        &self,
+        incoming: Incoming<'_, P>,
+        token: Token<'_>,
+    ) -> Result<Checked, Refusal>
+    where
+        P: Serialize + ?Sized,
+    {
         let bound = incoming.bind(self.require_principal);
         let Incoming { request, id, .. } = incoming;
         let version = Some(request.version).filter(|version| !version.is_empty());
-        self.open_bound(request.method, bound, version, id, token)
+        self.check_bound(request.method, bound, version, id, token)
     }
 
-    /// Opens `token` for a request that is bound, or that cannot be.
-    pub(super) fn open_bound(
+    /// Checks `token` for a request that is bound, or that cannot be.
+    pub(super) fn check_bound(
         &self,
         method: &str,
         bound: Result<Binding, BindingError>,
         version: Option<&str>,
         id: Option<RequestId>,
         token: Token<'_>,
-    ) -> Result<Opened, Refusal> {
+    ) -> Result<Checked, Refusal> {
         let event = Event {
             server: self.sealer.server(),
             version,
@@ -145,68 +156,84 @@ impl<C: RequestStateCodec> Boundary<C> {
             }
             (Err(error), None) => {
                 let version = version.map(|version| cut(version).into());
-                let round = Round::of(Kind::Unbound { error, version }, covered, id);
-                return Ok(Opened { round, state: None });
-            }
-        };
-        let found = match token.map(|token| (token, self.open_token(&binding, token))) {
-            None => Found::default(),
-            Some((_, Ok(found))) => found,
-            Some((_, Err(Rejected::Expired { flow, late_ms }))) if self.restart_expired => {
-                event.served(Reason::Restarted(late_ms));
-                Found {
-                    restarted_from: Some(flow),
-                    ..Found::default()
-                }
-            }
-            Some((token, Err(rejected))) => {
-                let reason = match rejected {
-                    Rejected::Expired { late_ms, .. } => Reason::Expired(late_ms),
-                    Rejected::For(reason) => reason,
-                };
-                event.rejected(reason, Some(token));
-                return Err(match reason {
-                    Reason::Unavailable(_) => Refusal::unavailable(),
-                    _ => Refusal::rejected(),
+                return Ok(Checked {
+                    round: Round::of(Kind::Unbound { error, version }, covered, id),
+                    presented: None,
                 });
             }
         };
-        let round = Round {
-            position: found.position,
-            asked: found.asked,
-            restarted_from: found.restarted_from,
-            ..Round::of(Kind::Request(binding), covered, id)
-        };
-        let state = found.state;
-        Ok(Opened { round, state })
+        let presented = token.map(|token| self.open_token(&binding, token));
+        let presented = presented.transpose().map_err(|reason| {
+            event.rejected(reason, token);
+            match reason {
+                Reason::Unavailable(_) => Refusal::unavailable(),
+                _ => Refusal::rejected(),
+            }
+        })?;
+        Ok(Checked {
+            round: Round::of(Kind::Request(binding), covered, id),
+            presented,
+        })
     }
 
-    fn open_token(&self, binding: &Binding, token: &str) -> Result<Found, Rejected> {
+    /// Opens what came with a request, or starts over where it is too late.
+    pub(super) fn settle(&self, checked: Checked, token: Token<'_>) -> Result<Opened, Refusal> {
+        let Checked {
+            mut round,
+            presented,
+        } = checked;
+        let Some(presented) = presented else {
+            return Ok(Opened { round, state: None });
+        };
+        let Some(late_ms) = presented.late_ms else {
+            round.position = Some(presented.position);
+            round.keep_until_ms = Some(presented.keep_until_ms);
+            round.asked = presented.asked;
+            let state = presented.state;
+            return Ok(Opened { round, state });
+        };
+        if !self.restart_expired {
+            self.event(&round)
+                .rejected(Reason::Expired(late_ms), token.text());
+            return Err(Refusal::rejected());
+        }
+        self.event(&round).served(Reason::Restarted(late_ms));
+        round.restarted_from = Some(presented.position.flow);
+        Ok(Opened { round, state: None })
+    }
+
+    fn open_token(&self, binding: &Binding, token: &str) -> Result<Presented, Reason> {
         let payload = self.sealer.decode(token, binding)?;
         let claims = self.sealer.claims(&payload, Layout::Round)?;
         let body = Body::read(claims.body).ok_or(Reason::Malformed)?;
         claims.check(binding)?;
-        let now_ms = milliseconds(self.sealer.now());
         let position = body.position;
+        let now_ms = milliseconds(self.sealer.now()).ok_or(Reason::MintedInFuture)?;
         let end_ms = position.started_at_ms.saturating_add(self.max_flow_ms);
-        let (expires_at_ms, flow) = (claims.expires_at_ms, position.flow);
-        self.sealer
-            .check_time(expires_at_ms, Some(end_ms), binding, now_ms)
-            .map_err(|reason| match reason {
-                Reason::Expired(late_ms) => Rejected::Expired { flow, late_ms },
-                reason => Rejected::For(reason),
-            })?;
-        let latest_ms = now_ms.map(|now_ms| now_ms.saturating_add(CLOCK_SKEW_MS));
-        if latest_ms.is_none_or(|latest_ms| position.started_at_ms > latest_ms) {
-            return Err(Reason::MintedInFuture.into());
+        let expires_at_ms = claims.expires_at_ms;
+        let in_time = self
+            .sealer
+            .check_time(expires_at_ms, Some(end_ms), binding, now_ms);
+        let late_ms = match in_time {
+            Ok(()) => None,
+            Err(Reason::Expired(late_ms)) => Some(late_ms),
+            Err(reason) => return Err(reason),
+        };
+        if late_ms.is_none() && position.started_at_ms > now_ms.saturating_add(CLOCK_SKEW_MS) {
+            return Err(Reason::MintedInFuture);
         }
         let mut asked: Vec<_> = body.asked.into_iter().map(Question::into_owned).collect();
         asked.sort_unstable_by(|one, other| one.name().cmp(other.name()));
-        Ok(Found {
-            state: body.state.map(str::to_owned),
-            position: Some(position),
+        Ok(Presented {
+            position,
             asked,
-            restarted_from: None,
+            state: body.state.map(str::to_owned),
+            issued_at_ms: expires_at_ms
+                .saturating_sub(self.sealer.ttl_ms(binding))
+                .max(position.started_at_ms),
+            keep_until_ms: keep_until_ms(end_ms),
+            now_ms,
+            late_ms,
         })
     }
 
@@ -281,7 +308,7 @@ impl<C: RequestStateCodec> Boundary<C> {
         Event {
             server: self.sealer.server(),
             version: round.version(),
-            method: round.method,
+            method: round.method(),
             id: round.id.as_ref(),
         }
     }

@@ -16,6 +16,8 @@ mod laws;
 #[path = "../common/ledger.rs"]
 mod ledger;
 mod logging;
+mod once;
 mod requests;
 mod responses;
+mod stores;
 mod typed;

@@ -1,0 +1,354 @@
+//! The store of one process.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::future::ready;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, SystemTime};
+
+use super::store::{Claim, Claimed, Entry, RedemptionStore, StoreError, StoreFuture};
+use crate::sealer::{Clock, milliseconds};
+
+/// How many locks there are.
+const SHARDS: usize = 64;
+
+/// Keeps redemptions in the memory of **one process**, which must be the only one that serves the tokens.
+///
+/// With more than one process, or behind a load balancer, use a store that they share.
+///
+/// It is bounded, by a number of entries and by the bytes of kept answers. When it is full it is
+/// [`Full`](StoreError::Full): it forgets nothing before its time. Entries are dropped once their time is
+/// over, with the next claim.
+///
+/// A process that restarts with the same keys has forgotten what was redeemed. So for a token that may
+/// have been issued before the store was created, it is [`HistoryLost`](StoreError::HistoryLost):
+/// create the store before the server accepts requests, once, and share it by an [`Arc`]. The same
+/// holds while the clock is set back to before something was dropped. When you shorten a sealer's TTL,
+/// change its key as well: the time at which a token was issued is told from its expiry and the TTL.
+///
+/// # Examples
+///
+/// ```
+/// # use std::task::{Context, Poll, Waker};
+/// use request_state_core::*;
+/// # struct Plain;
+/// # impl RequestStateCodec for Plain {
+/// #     fn encode(&self, payload: &[u8], _: &[u8]) -> Result<String, EncodeError> {
+/// #         wire::token("k", &[payload])
+/// #     }
+/// #     fn decode(&self, token: &str, _: &[u8]) -> Result<Vec<u8>, DecodeError> {
+/// #         wire::decode_base64url(wire::split_kid(token)?.1)
+/// #     }
+/// # }
+/// # let codec = Plain;
+/// # let params = serde_json::json!({"name": "transfer"});
+/// # let request = Request { version: "1", method: "tools/call", params: &params, principal: None };
+/// # let binding = Binding::new(request)?;
+/// # let mut future = std::pin::pin!(async {
+///
+/// let store = MemoryStore::new();
+/// let sealer = Sealer::new("billing", codec)?;
+/// let token = sealer.seal("transfer 100", &binding)?;
+///
+/// let state: String = sealer.open_once(&token, &binding, &store).await?;
+/// assert_eq!(state, "transfer 100");
+///
+/// let again = sealer.open_once::<String>(&token, &binding, &store).await;
+/// assert!(matches!(again, Err(RedeemError::AlreadyUsed)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # });
+/// # match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+/// #     Poll::Ready(result) => result?,
+/// #     Poll::Pending => return Err("a memory store waits for nothing".into()),
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct MemoryStore {
+    shards: [Mutex<Shard>; SHARDS],
+    entries: AtomicUsize,
+    max_entries: usize,
+    bytes: AtomicUsize,
+    max_bytes: usize,
+    clock: Option<Arc<Clock>>,
+    /// When the store was created, in milliseconds; `None` if before 1970.
+    birth_ms: Option<u64>,
+    /// The latest end of an entry that was dropped.
+    dropped_ms: AtomicU64,
+}
+
+#[derive(Default)]
+struct Shard {
+    by_id: HashMap<[u8; 32], Kept>,
+    /// The same entries, the first to end in front.
+    by_end: BTreeSet<(u64, [u8; 32])>,
+}
+
+struct Kept {
+    nonce: [u8; 16],
+    presentation: [u8; 32],
+    claimed_at_ms: u64,
+    end_ms: u64,
+    answer: Option<Vec<u8>>,
+}
+
+impl MemoryStore {
+    /// Creates a store for a million entries, which take about 250 MB, and 64 MiB of kept answers.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_capacity(1_000_000)
+    }
+
+    /// Creates a store for so many entries.
+    ///
+    /// Each redeemed round takes one for as long as its flow may live, an hour by default: 1,000,000
+    /// entries are 277 redemptions a second.
+    #[must_use]
+    pub fn with_capacity(entries: usize) -> Self {
+        Self::of(entries, None)
+    }
+
+    /// Creates a store for so many entries, with a clock, which must be that of the sealer; see
+    /// [`SealerBuilder::clock`](crate::SealerBuilder::clock).
+    #[must_use]
+    pub fn with_clock(
+        entries: usize,
+        clock: impl Fn() -> SystemTime + Send + Sync + 'static,
+    ) -> Self {
+        Self::of(entries, Some(Arc::new(clock)))
+    }
+
+    fn of(entries: usize, clock: Option<Arc<Clock>>) -> Self {
+        Self {
+            shards: std::array::from_fn(|_| Mutex::default()),
+            entries: AtomicUsize::new(0),
+            max_entries: entries,
+            bytes: AtomicUsize::new(0),
+            max_bytes: 64 * 1024 * 1024,
+            birth_ms: milliseconds(time_of(clock.as_deref())),
+            clock,
+            dropped_ms: AtomicU64::new(0),
+        }
+    }
+
+    /// Sets how many bytes of kept answers there may be. Default: 64 MiB. An answer beyond it is not
+    /// kept.
+    #[must_use]
+    pub fn max_answer_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+
+    /// Returns how many entries there are, those included whose time is over and that the next claims
+    /// will drop.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.load(Ordering::Relaxed)
+    }
+
+    /// Returns `true` if there are no entries.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn now_ms(&self) -> Result<u64, StoreError> {
+        let now = time_of(self.clock.as_deref());
+        milliseconds(now).ok_or_else(|| StoreError::failed("the clock is before 1970"))
+    }
+
+    fn shard(&self, id: &[u8; 32]) -> Result<MutexGuard<'_, Shard>, StoreError> {
+        let [first, ..] = *id;
+        let shard = self.shards.get(usize::from(first) % SHARDS);
+        let shard = shard.ok_or_else(|| StoreError::failed("no such shard"))?;
+        // What a panic left behind may be half done.
+        let lock = shard.lock();
+        lock.map_err(|_| StoreError::failed("a thread panicked within the store"))
+    }
+
+    /// Drops what has ended.
+    fn drop_ended(&self, shard: &mut Shard, now_ms: u64) {
+        while let Some((end_ms, id)) = shard.by_end.first().copied() {
+            if end_ms > now_ms {
+                break;
+            }
+            self.remove(shard, &id);
+            self.dropped_ms.fetch_max(end_ms, Ordering::AcqRel);
+        }
+    }
+
+    fn remove(&self, shard: &mut Shard, id: &[u8; 32]) {
+        if let Some(kept) = shard.by_id.remove(id) {
+            shard.by_end.remove(&(kept.end_ms, *id));
+            self.entries.fetch_sub(1, Ordering::AcqRel);
+            let length = kept.answer.map_or(0, |answer| answer.len());
+            self.bytes.fetch_sub(length, Ordering::AcqRel);
+        }
+    }
+
+    /// Returns the time, if nothing that counts for a token issued at `issued_at_ms` may have been
+    /// forgotten by then.
+    fn remembers(&self, issued_at_ms: u64) -> Result<u64, StoreError> {
+        if self.birth_ms.is_none_or(|birth_ms| issued_at_ms < birth_ms) {
+            return Err(StoreError::HistoryLost);
+        }
+        let now_ms = self.now_ms()?;
+        if now_ms >= self.dropped_ms.load(Ordering::Acquire) {
+            return Ok(now_ms);
+        }
+        // Another thread, or the clock was set back.
+        let now_ms = self.now_ms()?;
+        if now_ms >= self.dropped_ms.load(Ordering::Acquire) {
+            return Ok(now_ms);
+        }
+        Err(StoreError::HistoryLost)
+    }
+
+    /// Counts one entry more.
+    fn take_room(&self) -> bool {
+        let taken = self.entries.fetch_add(1, Ordering::AcqRel);
+        if taken < self.max_entries {
+            return true;
+        }
+        self.entries.fetch_sub(1, Ordering::AcqRel);
+        false
+    }
+
+    fn claim_now(&self, claim: &Claim) -> Result<Claimed, StoreError> {
+        if let Some(claimed) = self.try_claim(claim)? {
+            return Ok(claimed);
+        }
+        // Full. What has ended elsewhere makes room.
+        for shard in &self.shards {
+            if let Ok(mut shard) = shard.lock() {
+                self.drop_ended(&mut shard, self.now_ms()?);
+            }
+        }
+        self.try_claim(claim)?.ok_or(StoreError::Full)
+    }
+
+    /// Returns `None` where there is no room.
+    fn try_claim(&self, claim: &Claim) -> Result<Option<Claimed>, StoreError> {
+        let mut shard = self.shard(&claim.id)?;
+        let now_ms = self.remembers(claim.issued_at_ms)?;
+        self.drop_ended(&mut shard, now_ms);
+        if let Some(kept) = shard.by_id.get(&claim.id) {
+            return Ok(Some(if kept.nonce == claim.nonce {
+                Claimed::First
+            } else {
+                Claimed::Used(kept.entry(now_ms))
+            }));
+        }
+        if !self.take_room() {
+            return Ok(None);
+        }
+        let end_ms = now_ms.saturating_add(whole_ms(claim.keep_for));
+        let kept = Kept {
+            nonce: claim.nonce,
+            presentation: claim.presentation,
+            claimed_at_ms: now_ms,
+            end_ms,
+            answer: None,
+        };
+        shard.by_id.insert(claim.id, kept);
+        shard.by_end.insert((end_ms, claim.id));
+        Ok(Some(Claimed::First))
+    }
+
+    fn find_now(&self, id: &[u8; 32], issued_at_ms: u64) -> Result<Option<Entry>, StoreError> {
+        let shard = self.shard(id)?;
+        let now_ms = self.remembers(issued_at_ms)?;
+        Ok(shard.by_id.get(id).map(|kept| kept.entry(now_ms)))
+    }
+
+    fn record_now(
+        &self,
+        id: &[u8; 32],
+        nonce: &[u8; 16],
+        answer: &[u8],
+    ) -> Result<bool, StoreError> {
+        let mut shard = self.shard(id)?;
+        let Some(kept) = shard.by_id.get_mut(id).filter(|kept| kept.nonce == *nonce) else {
+            return Ok(false);
+        };
+        let taken = self.bytes.fetch_add(answer.len(), Ordering::AcqRel);
+        if taken.saturating_add(answer.len()) > self.max_bytes {
+            self.bytes.fetch_sub(answer.len(), Ordering::AcqRel);
+            return Err(StoreError::Full);
+        }
+        let earlier = kept.answer.replace(answer.to_vec());
+        let length = earlier.map_or(0, |earlier| earlier.len());
+        self.bytes.fetch_sub(length, Ordering::AcqRel);
+        Ok(true)
+    }
+
+    fn release_now(&self, id: &[u8; 32], nonce: &[u8; 16]) -> Result<bool, StoreError> {
+        let mut shard = self.shard(id)?;
+        let held = shard.by_id.get(id).is_some_and(|kept| kept.nonce == *nonce);
+        if held {
+            self.remove(&mut shard, id);
+        }
+        Ok(held)
+    }
+}
+
+impl Kept {
+    fn entry(&self, now_ms: u64) -> Entry {
+        Entry {
+            presentation: self.presentation,
+            age: Duration::from_millis(now_ms.saturating_sub(self.claimed_at_ms)),
+            answer: self.answer.clone(),
+        }
+    }
+}
+
+fn time_of(clock: Option<&Clock>) -> SystemTime {
+    clock.map_or_else(SystemTime::now, |clock| clock())
+}
+
+/// Milliseconds, a fraction counted as one: an entry is never kept for less.
+fn whole_ms(time: Duration) -> u64 {
+    let up = time.as_nanos().div_ceil(1_000_000);
+    u64::try_from(up).unwrap_or(u64::MAX)
+}
+
+impl RedemptionStore for MemoryStore {
+    fn claim<'a>(&'a self, claim: &'a Claim) -> StoreFuture<'a, Claimed> {
+        Box::pin(ready(self.claim_now(claim)))
+    }
+
+    fn find<'a>(&'a self, id: &'a [u8; 32], issued_at_ms: u64) -> StoreFuture<'a, Option<Entry>> {
+        Box::pin(ready(self.find_now(id, issued_at_ms)))
+    }
+
+    fn record<'a>(
+        &'a self,
+        id: &'a [u8; 32],
+        nonce: &'a [u8; 16],
+        answer: &'a [u8],
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(ready(self.record_now(id, nonce, answer)))
+    }
+
+    fn release<'a>(&'a self, id: &'a [u8; 32], nonce: &'a [u8; 16]) -> StoreFuture<'a, bool> {
+        Box::pin(ready(self.release_now(id, nonce)))
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    /// Prints how full it is, and no entry.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore")
+            .field("entries", &self.entries)
+            .field("max_entries", &self.max_entries)
+            .field("bytes", &self.bytes)
+            .field("max_bytes", &self.max_bytes)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,120 @@
+//! `Sealer::open_once`: a token that counts once.
+
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+
+use super::store::{Claim, Claimed, RedemptionStore};
+use super::{keep_until_ms, token_id};
+use crate::binding::Binding;
+use crate::codec::{BoxError, DecodeError, RequestStateCodec};
+use crate::reason::{OpenError, Reason, io_kind};
+use crate::sealer::{Sealer, Undecoded};
+
+/// Why a token did not open, with single use.
+///
+/// All print what a client may see, and tell it no more.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RedeemError {
+    /// The token does not open at all. The store was not asked.
+    #[error(transparent)]
+    Refused(#[from] OpenError),
+    /// The token was opened before, here or on another replica.
+    #[error("{}", OpenError::MESSAGE)]
+    AlreadyUsed,
+    /// The codec or the store cannot tell: an outage, not a rejection. With a store, the token may
+    /// have been used up. What is behind it may hold a secret of the database or the key service.
+    #[error("Internal error")]
+    Unavailable(#[source] BoxError),
+}
+
+impl RedeemError {
+    /// Returns the JSON-RPC error code: -32602, or -32603 for an outage.
+    #[must_use]
+    pub fn code(&self) -> i32 {
+        match self {
+            Self::Refused(_) | Self::AlreadyUsed => OpenError::CODE,
+            Self::Unavailable(_) => -32603,
+        }
+    }
+}
+
+impl<C: RequestStateCodec> Sealer<C> {
+    /// Opens a token once: of any number of calls with it, on all replicas that share `store`, one
+    /// returns its state.
+    ///
+    /// Everything that [`open`](Self::open) checks is checked first, and that the state is a `T`. A token
+    /// that does not open is not used up, and costs the store no call. `store` is any
+    /// [`RedemptionStore`]. It keeps the token's id for two minutes beyond the token's expiry.
+    ///
+    /// A caller that is dropped or crashes after this has used the token up: at most once, and not
+    /// exactly once.
+    ///
+    /// # Errors
+    ///
+    /// A [`RedeemError`]; the exact reason is logged as for [`open`](Self::open), with `already_used`
+    /// and `unavailable` in addition.
+    ///
+    /// # Examples
+    ///
+    /// See [`MemoryStore`](crate::MemoryStore).
+    pub async fn open_once<T>(
+        &self,
+        token: &str,
+        binding: &Binding,
+        store: &(impl RedemptionStore + ?Sized),
+    ) -> Result<T, RedeemError>
+    where
+        T: DeserializeOwned,
+    {
+        let (state, claim) = self.prepare(token, binding)?;
+        match super::claim(store, &claim).await {
+            Ok(Claimed::First) => Ok(state),
+            Ok(Claimed::Used(_)) => {
+                let event = self.event(binding);
+                event.rejected(Reason::AlreadyUsed, Some(token));
+                Err(RedeemError::AlreadyUsed)
+            }
+            Err(error) => {
+                self.event(binding).unavailable(&error);
+                Err(RedeemError::Unavailable(error.into()))
+            }
+        }
+    }
+
+    /// Opens the token, and says what to claim for it.
+    fn prepare<T>(&self, token: &str, binding: &Binding) -> Result<(T, Claim), RedeemError>
+    where
+        T: DeserializeOwned,
+    {
+        let opened = match self.decode(token, binding) {
+            Ok(payload) => self.read(&payload, binding, self.now()),
+            Err(Undecoded::Codec(DecodeError::Unavailable(error))) => {
+                let reason = Reason::Unavailable(io_kind(&*error));
+                self.event(binding).rejected(reason, Some(token));
+                return Err(RedeemError::Unavailable(error));
+            }
+            Err(undecoded) => Err(undecoded.into()),
+        };
+        let read = opened.map_err(|reason| {
+            self.event(binding).rejected(reason, Some(token));
+            reason.disclose(self.disclosure())
+        })?;
+        let nonce = super::nonce().map_err(|error| {
+            self.event(binding).unavailable(&error);
+            RedeemError::Unavailable(error.into())
+        })?;
+        let id = token_id(token);
+        let keep_for_ms = keep_until_ms(read.expires_at_ms).saturating_sub(read.now_ms);
+        let claim = Claim {
+            id,
+            nonce,
+            // A token has no answers with it, and none is kept for it.
+            presentation: id,
+            issued_at_ms: read.expires_at_ms.saturating_sub(self.ttl_ms(binding)),
+            keep_for: Duration::from_millis(keep_for_ms),
+        };
+        Ok((read.state, claim))
+    }
+}
