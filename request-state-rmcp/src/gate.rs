@@ -1,34 +1,37 @@
 //! Opening and sealing in terms of rmcp.
 
 use request_state_core::{
-    Boundary, Incoming, Opened, Principal, Refusal, Request, RequestStateCodec, Round, SealError,
-    Sender, Token, Unidentified,
+    Incoming, Opened, Principal, Reply, Request, RequestStateCodec, Round, SealError, Sender,
+    Token, Unidentified,
 };
 use rmcp::model::{
-    CustomNotification, CustomRequest, CustomResult, ErrorCode, InputRequiredResult, ResultType,
+    CustomNotification, CustomRequest, CustomResult, InputRequiredResult, ResultType,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
+use crate::answer::{Answer, Written, internal_error};
+use crate::any_boundary::AnyBoundary;
 use crate::params::Params;
 use crate::sealed_service::Asks;
 
 #[derive(Clone)]
 pub(crate) struct Gate<C> {
-    pub(crate) boundary: Boundary<C>,
+    pub(crate) boundary: AnyBoundary<C>,
     pub(crate) asks: Asks,
 }
 
 impl<C: RequestStateCodec> Gate<C> {
     /// Puts the plain state in the place of the client's token and leaves only the answers that were
-    /// asked for, or rejects the request. The handler finds the round in the context.
-    pub(crate) fn open<P: Params>(
+    /// asked for. Or the request is answered in the handler's place. The handler finds the round in
+    /// the context.
+    pub(crate) async fn open<P: Params>(
         &self,
         method: &str,
         params: &mut P,
         context: &mut RequestContext<RoleServer>,
-    ) -> Result<Round, ErrorData> {
+    ) -> Result<Round, Reply> {
         let (principal, unidentified) = match self.principal(context) {
             Ok(principal) => (principal, None),
             Err(error) => (Principal::Anonymous, Some(error)),
@@ -40,16 +43,19 @@ impl<C: RequestStateCodec> Gate<C> {
             params: &*params,
             principal: principal.name(),
         })
-        .id(&id(context));
+        .id(&id(context))
+        .name(params.name());
         let request = match unidentified {
             Some(error) => request.unidentified(error),
             None => request,
         };
         let token = Token::from(params.token());
-        let Opened { round, state, .. } = self.boundary.open(request, token).map_err(rejected)?;
+        let answers = params.given_answers().into_iter().flatten();
+        let answers = answers.map(|(name, answer)| (name.as_str(), answer));
+        let Opened { round, state, .. } = self.boundary.open(request, token, answers).await?;
         params.set_state(state);
         params.filter_answers(|answers| {
-            let mut filter = self.boundary.answers(&round);
+            let mut filter = self.boundary.plain().answers(&round);
             answers.retain(|name, answer| filter.keeps(name, answer));
         });
         context.extensions.insert(round.clone());
@@ -58,11 +64,11 @@ impl<C: RequestStateCodec> Gate<C> {
 
     /// The same for a request that rmcp has no type for: one of the three methods whose params are
     /// not what rmcp expects, with a `requestState` that is a number, say.
-    pub(crate) fn open_custom(
+    pub(crate) async fn open_custom(
         &self,
         request: &mut CustomRequest,
         context: &mut RequestContext<RoleServer>,
-    ) -> Result<Round, ErrorData> {
+    ) -> Result<Round, Reply> {
         let principal = self.principal(context);
         let sender = match &principal {
             Ok(principal) => Sender::from(principal),
@@ -75,9 +81,9 @@ impl<C: RequestStateCodec> Gate<C> {
         if let Some(message) = message.as_object_mut() {
             message.insert("id".into(), id(context));
         }
-        let opened = self.boundary.open_request(&mut message, sender);
+        let opened = self.boundary.open_request(&mut message, sender).await;
         request.params = params(message);
-        let round = opened.map_err(rejected)?;
+        let round = opened?;
         context.extensions.insert(round.clone());
         Ok(round)
     }
@@ -85,12 +91,13 @@ impl<C: RequestStateCodec> Gate<C> {
     /// Removes the state and the answers of a request without an id, which rmcp takes for a
     /// notification.
     pub(crate) fn strip(&self, notification: &mut CustomNotification) {
-        if !self.boundary.covers(&notification.method) {
+        let boundary = self.boundary.plain();
+        if !boundary.covers(&notification.method) {
             return;
         }
         let mut message = message(&notification.method, &mut notification.params);
         // Neither a rejection nor a response: a message without an id has none.
-        drop(self.boundary.open_request(&mut message, None));
+        drop(boundary.open_request(&mut message, None));
         notification.params = params(message);
     }
 
@@ -103,14 +110,13 @@ impl<C: RequestStateCodec> Gate<C> {
         // A handler can set it to something else, and the plain state would leave.
         result.result_type = ResultType::INPUT_REQUIRED;
         let mut json = serde_json::to_value(&result).map_err(|_| internal_error())?;
-        self.boundary
-            .seal_result(round, &mut json)
-            .map_err(not_sealed)?;
+        let boundary = self.boundary.plain();
+        boundary.seal_result(round, &mut json).map_err(not_sealed)?;
         let token = match json.get("requestState").and_then(Value::as_str) {
             Some(token) => token.to_owned(),
             // Another method's, which may not ask: this fails and is logged. Nothing would check the
             // answers.
-            None => self.boundary.seal(round, &[], None).map_err(not_sealed)?,
+            None => boundary.seal(round, &[], None).map_err(not_sealed)?,
         };
         result.request_state = Some(token);
         Ok(result)
@@ -122,14 +128,23 @@ impl<C: RequestStateCodec> Gate<C> {
         round: &Round,
         mut result: CustomResult,
     ) -> Result<CustomResult, ErrorData> {
-        self.boundary
+        let boundary = self.boundary.plain();
+        boundary
             .seal_result(round, &mut result.0)
             .map_err(not_sealed)?;
         Ok(result)
     }
 
+    /// Keeps an answer for repetitions of its request, where that is wanted.
+    pub(crate) async fn keep<A: Answer>(&self, round: &Round, answer: &Result<A, ErrorData>) {
+        if let AnyBoundary::Once(once) = &self.boundary {
+            once.keep_answer(round, answer.as_ref().map(Written).as_ref())
+                .await;
+        }
+    }
+
     fn principal(&self, context: &RequestContext<RoleServer>) -> Result<Principal, Unidentified> {
-        self.asks.principal(self.boundary.server(), context)
+        self.asks.principal(self.boundary.plain().server(), context)
     }
 }
 
@@ -162,15 +177,7 @@ fn params(mut message: Value) -> Option<Value> {
     message.as_object_mut()?.remove("params")
 }
 
-fn rejected(refusal: Refusal) -> ErrorData {
-    ErrorData::new(ErrorCode(refusal.code()), refusal.message(), refusal.data())
-}
-
 /// The cause has been logged, and must not reach the client.
 fn not_sealed(_: SealError) -> ErrorData {
     internal_error()
-}
-
-fn internal_error() -> ErrorData {
-    ErrorData::internal_error("Internal error", None)
 }

@@ -20,6 +20,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+use crate::answer::instead;
 use crate::sealed_service::SealedService;
 
 impl<S, C> ServerHandler for SealedService<S, C>
@@ -34,12 +35,23 @@ where
         mut request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let round = self.gate.open("tools/call", &mut request, &mut context)?;
-        match self.inner.call_tool(request, context).await? {
-            CallToolResponse::InputRequired(result) => Ok(self.gate.seal(&round, result)?.into()),
-            // Complete, or a task, neither of which has a state.
-            other => Ok(other),
-        }
+        let opened = self
+            .gate
+            .open("tools/call", &mut request, &mut context)
+            .await;
+        let round = match opened {
+            Ok(round) => round,
+            Err(reply) => return instead(reply),
+        };
+        let answer = match self.inner.call_tool(request, context).await {
+            Ok(CallToolResponse::InputRequired(result)) => {
+                self.gate.seal(&round, result).map(Into::into)
+            }
+            // Complete, or a task, neither of which has a state; or an error.
+            other => other,
+        };
+        self.gate.keep(&round, &answer).await;
+        answer
     }
 
     async fn get_prompt(
@@ -47,11 +59,22 @@ where
         mut request: GetPromptRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let round = self.gate.open("prompts/get", &mut request, &mut context)?;
-        match self.inner.get_prompt(request, context).await? {
-            GetPromptResponse::InputRequired(result) => Ok(self.gate.seal(&round, result)?.into()),
-            other => Ok(other),
-        }
+        let opened = self
+            .gate
+            .open("prompts/get", &mut request, &mut context)
+            .await;
+        let round = match opened {
+            Ok(round) => round,
+            Err(reply) => return instead(reply),
+        };
+        let answer = match self.inner.get_prompt(request, context).await {
+            Ok(GetPromptResponse::InputRequired(result)) => {
+                self.gate.seal(&round, result).map(Into::into)
+            }
+            other => other,
+        };
+        self.gate.keep(&round, &answer).await;
+        answer
     }
 
     async fn read_resource(
@@ -59,15 +82,22 @@ where
         mut request: ReadResourceRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let round = self
+        let opened = self
             .gate
-            .open("resources/read", &mut request, &mut context)?;
-        match self.inner.read_resource(request, context).await? {
-            ReadResourceResponse::InputRequired(result) => {
-                Ok(self.gate.seal(&round, result)?.into())
+            .open("resources/read", &mut request, &mut context)
+            .await;
+        let round = match opened {
+            Ok(round) => round,
+            Err(reply) => return instead(reply),
+        };
+        let answer = match self.inner.read_resource(request, context).await {
+            Ok(ReadResourceResponse::InputRequired(result)) => {
+                self.gate.seal(&round, result).map(Into::into)
             }
-            other => Ok(other),
-        }
+            other => other,
+        };
+        self.gate.keep(&round, &answer).await;
+        answer
     }
 
     async fn on_custom_request(
@@ -75,10 +105,18 @@ where
         mut request: CustomRequest,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        let opened = self.gate.open_custom(&mut request, &mut context).await;
+        let round = match opened {
+            Ok(round) => round,
+            Err(reply) => return instead(reply),
+        };
         // Also where the method is another: what answers it must not let a plain state out.
-        let round = self.gate.open_custom(&mut request, &mut context)?;
-        let result = self.inner.on_custom_request(request, context).await?;
-        self.gate.seal_custom(&round, result)
+        let answer = match self.inner.on_custom_request(request, context).await {
+            Ok(result) => self.gate.seal_custom(&round, result),
+            Err(error) => Err(error),
+        };
+        self.gate.keep(&round, &answer).await;
+        answer
     }
 
     async fn on_custom_notification(

@@ -10,15 +10,20 @@
 //! | `sealed_service.rs` | the wrapper and its settings |
 //! | `handler.rs` | the wrapper as a `ServerHandler` |
 //! | `service.rs` | the wrapper as a `Service`, around one that is not a `ServerHandler` |
+//! | `any_boundary.rs` | a boundary, with single use or without |
 //! | `gate.rs` | opening and sealing in terms of rmcp |
 //! | `params.rs` | where rmcp keeps the state and the answers of each request |
+//! | `answer.rs` | what the requests are answered with, as it is kept and given again |
 #![forbid(unsafe_code)]
 
+mod answer;
+mod any_boundary;
 mod gate;
 mod handler;
 mod params;
 mod sealed_service;
 mod service;
 
+pub use any_boundary::AnyBoundary;
 pub use sealed_service::SealedService;
 pub use service::AnyService;

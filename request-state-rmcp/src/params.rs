@@ -6,12 +6,18 @@ use rmcp::model::{
 use serde::Serialize;
 
 /// Params that may carry a state. They serialize to the JSON that is bound.
-pub(crate) trait Params: Serialize {
+pub(crate) trait Params: Serialize + Sync {
+    /// The name of the tool or prompt, or the URI of the resource.
+    fn name(&self) -> &str;
+
     /// The token that the client sent.
     fn token(&self) -> Option<&str>;
 
     /// Sets the state that the handler sees.
     fn set_state(&mut self, plain: Option<String>);
+
+    /// The client's answers, as they arrived.
+    fn given_answers(&self) -> Option<&InputResponses>;
 
     /// The client's answers.
     fn answers(&mut self) -> &mut Option<InputResponses>;
@@ -29,12 +35,20 @@ pub(crate) trait Params: Serialize {
 }
 
 impl Params for CallToolRequestParams {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     fn token(&self) -> Option<&str> {
         self.request_state.as_deref()
     }
 
     fn set_state(&mut self, plain: Option<String>) {
         self.request_state = plain;
+    }
+
+    fn given_answers(&self) -> Option<&InputResponses> {
+        self.input_responses.as_ref()
     }
 
     fn answers(&mut self) -> &mut Option<InputResponses> {
@@ -43,12 +57,20 @@ impl Params for CallToolRequestParams {
 }
 
 impl Params for GetPromptRequestParams {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     fn token(&self) -> Option<&str> {
         self.request_state.as_deref()
     }
 
     fn set_state(&mut self, plain: Option<String>) {
         self.request_state = plain;
+    }
+
+    fn given_answers(&self) -> Option<&InputResponses> {
+        self.input_responses.as_ref()
     }
 
     fn answers(&mut self) -> &mut Option<InputResponses> {
@@ -57,12 +79,20 @@ impl Params for GetPromptRequestParams {
 }
 
 impl Params for ReadResourceRequestParams {
+    fn name(&self) -> &str {
+        &self.uri
+    }
+
     fn token(&self) -> Option<&str> {
         self.request_state.as_deref()
     }
 
     fn set_state(&mut self, plain: Option<String>) {
         self.request_state = plain;
+    }
+
+    fn given_answers(&self) -> Option<&InputResponses> {
+        self.input_responses.as_ref()
     }
 
     fn answers(&mut self) -> &mut Option<InputResponses> {

@@ -5,10 +5,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::request::Parts;
-use request_state_core::{Boundary, Principal, RequestStateCodec, Unidentified};
+use request_state_core::{Principal, RedemptionStore, RequestStateCodec, Unidentified};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
+use crate::any_boundary::AnyBoundary;
 use crate::gate::Gate;
 
 /// A server whose handlers write and read plain states, while its clients see only tokens.
@@ -65,7 +66,7 @@ use crate::gate::Gate;
 ///   otherwise. That suits a server with one user, as on stdio. A server over HTTP that was never told
 ///   warns once in its log, unless it says [`anonymous`](Self::anonymous).
 /// - The protocol version that the request's `_meta` names, else the one of the session. With
-///   neither, a state is rejected and none can be sealed; [`Boundary::version`] is not used.
+///   neither, a state is rejected and none can be sealed; [`Boundary::version`](request_state_core::Boundary::version) is not used.
 /// - The method, the server's name, and the params as rmcp parsed them: the members that its types
 ///   know. Those it does not know reach no handler. Another server behind the same address that
 ///   binds the JSON itself agrees as long as clients send no such members.
@@ -91,8 +92,8 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
     /// Wraps `handler`, which is a [`ServerHandler`](rmcp::ServerHandler) or an
     /// [`AnyService`](crate::AnyService).
     ///
-    /// `boundary` is a [`Sealer`](request_state_core::Sealer), or a [`Boundary`] with a policy of
-    /// your own. States are bound to no principal unless you say who is asking. Create it once and
+    /// `boundary` is a [`Sealer`](request_state_core::Sealer), or a [`Boundary`](request_state_core::Boundary) or
+    /// [`OnceBoundary`](request_state_core::OnceBoundary) with a policy of your own. States are bound to no principal unless you say who is asking. Create it once and
     /// clone it for each session; its clones share the keys.
     ///
     /// # Examples
@@ -108,7 +109,7 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
     /// # }
     /// ```
     #[must_use]
-    pub fn new(handler: S, boundary: impl Into<Boundary<C>>) -> Self {
+    pub fn new(handler: S, boundary: impl Into<AnyBoundary<C>>) -> Self {
         let gate = Gate {
             boundary: boundary.into(),
             asks: Asks::Nobody,
@@ -117,6 +118,39 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
             inner: handler,
             gate,
         }
+    }
+
+    /// Lets each round count once, and keeps in `store` which were redeemed.
+    ///
+    /// Of any number of requests with one token, on any replica that shares the store, one reaches the
+    /// handler. For a filter by method and name, and for the same answer again, give
+    /// [`new`](Self::new) an [`OnceBoundary`](request_state_core::OnceBoundary) instead; this replaces
+    /// one that was given there. A client that cancels a request, or is gone, has used the round up. A
+    /// handler that knows that nothing happened calls
+    /// [`Round::release`](request_state_core::Round::release).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use request_state::{ConfigError, RequestStateCodec, Sealer};
+    /// # use request_state_rmcp::SealedService;
+    /// # fn example<S, C: RequestStateCodec>(bank: S, shop: S, sealer: Sealer<C>, other: Sealer<C>) -> Result<(), ConfigError> {
+    /// use request_state::{AnswerAgain, Boundary, MemoryStore};
+    ///
+    /// let server = SealedService::new(bank, sealer).once(MemoryStore::new());
+    ///
+    /// let once = Boundary::new(other)
+    ///     .once(MemoryStore::new())
+    ///     .only(|_method, name| name == "order")
+    ///     .answer_again(AnswerAgain::new())?;
+    /// let server = SealedService::new(shop, once);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn once(mut self, store: impl RedemptionStore + 'static) -> Self {
+        self.gate.boundary = self.gate.boundary.into_plain().once(store).into();
+        self
     }
 
     /// Sets who makes a request: one stable, unambiguous string for each user, as the server's

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use request_state_core::{RequestStateCodec, Round};
+use request_state_core::{Reply, RequestStateCodec, Round};
 use rmcp::model::{ClientNotification, ClientRequest, ProtocolVersion, ServerConfig, ServerResult};
 use rmcp::service::{NotificationContext, RequestContext, Service};
 use rmcp::{ErrorData, RoleServer};
 
+use crate::answer::instead;
 use crate::sealed_service::SealedService;
 
 /// Marks an rmcp service that is not a `ServerHandler`, to be wrapped all the same.
@@ -45,19 +46,24 @@ where
         mut request: ClientRequest,
         mut context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let round = self.open(&mut request, &mut context)?;
-        match self.inner.0.handle_request(request, context).await? {
+        let round = match self.open(&mut request, &mut context).await {
+            Ok(round) => round,
+            Err(reply) => return instead(reply),
+        };
+        let answer = match self.inner.0.handle_request(request, context).await {
             // Also in response to a method that may not ask, for which it is an error.
-            ServerResult::InputRequiredResult(result) => {
-                let sealed = self.gate.seal(&round, result)?;
-                Ok(ServerResult::InputRequiredResult(sealed))
+            Ok(ServerResult::InputRequiredResult(result)) => {
+                let sealed = self.gate.seal(&round, result);
+                sealed.map(ServerResult::InputRequiredResult)
             }
-            ServerResult::CustomResult(result) => {
-                let sealed = self.gate.seal_custom(&round, result)?;
-                Ok(ServerResult::CustomResult(sealed))
+            Ok(ServerResult::CustomResult(result)) => {
+                let sealed = self.gate.seal_custom(&round, result);
+                sealed.map(ServerResult::CustomResult)
             }
-            other => Ok(other),
-        }
+            other => other,
+        };
+        self.gate.keep(&round, &answer).await;
+        answer
     }
 
     async fn handle_notification(
@@ -85,23 +91,23 @@ where
 
 impl<S, C: RequestStateCodec> SealedService<AnyService<S>, C> {
     /// Opens the state of a request that may carry one.
-    fn open(
+    async fn open(
         &self,
         request: &mut ClientRequest,
         context: &mut RequestContext<RoleServer>,
-    ) -> Result<Round, ErrorData> {
+    ) -> Result<Round, Reply> {
         let method = request.method().to_owned();
         match request {
             ClientRequest::CallToolRequest(request) => {
-                self.gate.open(&method, &mut request.params, context)
+                self.gate.open(&method, &mut request.params, context).await
             }
             ClientRequest::GetPromptRequest(request) => {
-                self.gate.open(&method, &mut request.params, context)
+                self.gate.open(&method, &mut request.params, context).await
             }
             ClientRequest::ReadResourceRequest(request) => {
-                self.gate.open(&method, &mut request.params, context)
+                self.gate.open(&method, &mut request.params, context).await
             }
-            ClientRequest::CustomRequest(request) => self.gate.open_custom(request, context),
+            ClientRequest::CustomRequest(request) => self.gate.open_custom(request, context).await,
             _ => Ok(Round::uncovered()),
         }
     }

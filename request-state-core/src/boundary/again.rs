@@ -245,8 +245,9 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         outcome: &Outcome<&Value>,
     ) -> Result<String, String> {
         let payload = outcome.write().map_err(|_| "the answer is not JSON")?;
-        if payload.len() > policy.max_len {
-            let (length, limit) = (payload.len(), policy.max_len);
+        // Without the byte in front of it.
+        let (length, limit) = (payload.len().saturating_sub(1), policy.max_len);
+        if length > limit {
             return Err(format!(
                 "the answer is {length} bytes long; the maximum is {limit}"
             ));

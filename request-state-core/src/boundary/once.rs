@@ -100,6 +100,12 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         &self.boundary
     }
 
+    /// Returns the boundary without its store, to give it another one.
+    #[must_use]
+    pub fn into_boundary(self) -> Boundary<C> {
+        self.boundary
+    }
+
     /// Sets which requests are redeemed: those for whose method and name `filter` returns `true`.
     /// Default: all.
     ///

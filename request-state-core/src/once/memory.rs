@@ -352,3 +352,163 @@ impl fmt::Debug for MemoryStore {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::task::{Context, Poll, Waker};
+    use std::thread;
+    use std::time::UNIX_EPOCH;
+
+    use super::*;
+
+    fn ready<T>(future: StoreFuture<'_, T>) -> Result<T, StoreError> {
+        let mut future = future;
+        match future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+        {
+            Poll::Ready(result) => result,
+            Poll::Pending => panic!("a memory store waits for nothing"),
+        }
+    }
+
+    /// A store whose time, in milliseconds, is in the number.
+    fn store(entries: usize) -> (MemoryStore, Arc<AtomicU64>) {
+        let time = Arc::new(AtomicU64::new(1_000));
+        let clock = Arc::clone(&time);
+        let now = move || UNIX_EPOCH + Duration::from_millis(clock.load(Ordering::Relaxed));
+        (MemoryStore::with_clock(entries, now), time)
+    }
+
+    fn claim(id: u16, nonce: u8, keep_for_ms: u64) -> Claim {
+        let mut bytes = [0; 32];
+        bytes[..2].copy_from_slice(&id.to_be_bytes());
+        Claim {
+            id: bytes,
+            nonce: [nonce; 16],
+            presentation: [nonce; 32],
+            issued_at_ms: u64::MAX,
+            keep_for: Duration::from_millis(keep_for_ms),
+        }
+    }
+
+    fn is_first(store: &MemoryStore, claim: &Claim) -> bool {
+        matches!(ready(store.claim(claim)), Ok(Claimed::First))
+    }
+
+    #[test]
+    fn of_64_at_once_one_is_first_a_thousand_times() {
+        const THREADS: u8 = 64;
+        const ROUNDS: u16 = 1_000;
+        let (store, _) = store(usize::from(ROUNDS));
+        let barrier = Barrier::new(usize::from(THREADS));
+        let winners: Vec<AtomicUsize> = (0..ROUNDS).map(|_| AtomicUsize::new(0)).collect();
+        thread::scope(|scope| {
+            for nonce in 0..THREADS {
+                let (store, barrier, winners) = (&store, &barrier, &winners);
+                scope.spawn(move || {
+                    for round in 0..ROUNDS {
+                        barrier.wait();
+                        if is_first(store, &claim(round, nonce, 1)) {
+                            winners[usize::from(round)].fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+        });
+        let winners: Vec<_> = winners.into_iter().map(AtomicUsize::into_inner).collect();
+        assert_eq!(winners, vec![1; usize::from(ROUNDS)]);
+    }
+
+    #[test]
+    fn a_full_store_forgets_nothing_and_has_room_again_when_entries_end() {
+        let (store, time) = store(3);
+        for id in 0..3 {
+            assert!(is_first(&store, &claim(id << 8, 1, 100)));
+        }
+        let fourth = claim(9 << 8, 1, 100);
+        assert!(matches!(ready(store.claim(&fourth)), Err(StoreError::Full)));
+        for id in 0..3 {
+            let again = ready(store.claim(&claim(id << 8, 2, 100)));
+            assert!(matches!(again, Ok(Claimed::Used(_))));
+        }
+        time.fetch_add(99, Ordering::Relaxed);
+        assert!(matches!(ready(store.claim(&fourth)), Err(StoreError::Full)));
+        time.fetch_add(1, Ordering::Relaxed);
+        assert!(is_first(&store, &fourth));
+        assert_eq!(store.len(), 1);
+        assert!(ready(store.release(&fourth.id, &[1; 16])).unwrap());
+        assert!(store.is_empty());
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_does_not_make_used_rounds_good() {
+        let (store, time) = store(10);
+        let one = claim(1, 1, 50);
+        assert!(is_first(&store, &one));
+        time.store(2_000, Ordering::Relaxed);
+        // Drops the first, in the same shard.
+        assert!(is_first(&store, &claim(1, 2, 50)));
+        time.store(1_049, Ordering::Relaxed);
+        let lost = |result| matches!(result, Err(StoreError::HistoryLost));
+        assert!(lost(ready(store.claim(&one)).map(drop)));
+        assert!(lost(ready(store.find(&one.id, u64::MAX)).map(drop)));
+        time.store(1_050, Ordering::Relaxed);
+        assert!(!lost(ready(store.claim(&one)).map(drop)));
+    }
+
+    #[test]
+    fn answers_are_bounded_and_their_room_comes_back() {
+        let (store, time) = store(10);
+        let store = store.max_answer_bytes(10);
+        let (one, two) = (claim(1, 1, 100), claim(2, 1, 200));
+        assert!(is_first(&store, &one) && is_first(&store, &two));
+        let record =
+            |claim: &Claim, length| ready(store.record(&claim.id, &claim.nonce, &vec![7; length]));
+        assert!(record(&one, 10).unwrap());
+        assert!(matches!(record(&two, 1), Err(StoreError::Full)));
+        assert!(matches!(record(&one, 5), Err(StoreError::Full)));
+        time.fetch_add(100, Ordering::Relaxed);
+        assert!(is_first(&store, &claim(1, 9, 100)));
+        assert!(record(&two, 10).unwrap());
+        assert!(ready(store.release(&two.id, &two.nonce)).unwrap());
+        assert!(!record(&two, 1).unwrap());
+        assert!(ready(store.record(&one.id, &[9; 16], &[7; 10])).unwrap());
+    }
+
+    #[test]
+    fn before_1970_nothing_is_known() {
+        let before = UNIX_EPOCH - Duration::from_secs(1);
+        let store = MemoryStore::with_clock(10, move || before);
+        assert!(ready(store.claim(&claim(1, 1, 1))).is_err());
+    }
+
+    #[test]
+    fn a_lifetime_is_rounded_up_and_has_no_end_at_most() {
+        assert_eq!(whole_ms(Duration::from_nanos(1)), 1);
+        assert_eq!(whole_ms(Duration::from_millis(5)), 5);
+        assert_eq!(whole_ms(Duration::MAX), u64::MAX);
+        let (store, _) = store(10);
+        assert!(is_first(
+            &store,
+            &Claim {
+                keep_for: Duration::MAX,
+                ..claim(1, 1, 1)
+            }
+        ));
+        assert!(!is_first(&store, &claim(1, 2, 1)));
+    }
+
+    #[test]
+    fn debug_shows_no_entry() {
+        let (store, _) = store(10);
+        let entry = claim(1, 1, 1);
+        assert!(is_first(&store, &entry));
+        let shown = format!("{store:?}");
+        assert!(
+            shown.contains("entries: 1") && !shown.contains("nonce"),
+            "{shown}"
+        );
+    }
+}

@@ -59,12 +59,24 @@ impl Clock {
     }
 }
 
+impl Default for Clock {
+    fn default() -> Self {
+        Self(Arc::new(1_796_212_800_000.into()))
+    }
+}
+
+/// A sealer whose time is that of the clock, so much earlier.
+pub fn sealer_behind(clock: &Clock, by: Duration, codec: &Ledger) -> Sealer<Ledger> {
+    let clock = clock.clone();
+    let sealer = Sealer::builder("billing", codec.clone()).clock(move || clock.now() - by);
+    sealer.build().unwrap()
+}
+
 /// A boundary whose time is that of the clock.
 pub fn boundary_with_clock() -> (Boundary<Ledger>, Clock) {
-    let clock = Clock(Arc::new(1_796_212_800_000.into()));
-    let time = clock.clone();
-    let sealer = Sealer::builder("billing", Ledger::default()).clock(move || time.now());
-    (Boundary::new(sealer.build().unwrap()), clock)
+    let clock = Clock::default();
+    let sealer = sealer_behind(&clock, Duration::ZERO, &Ledger::default());
+    (Boundary::new(sealer), clock)
 }
 
 /// A request without a state.

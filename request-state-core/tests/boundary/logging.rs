@@ -5,10 +5,13 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use request_state_core::{Boundary, Sealer, Sender, Unidentified};
+use request_state_core::{
+    AnswerAgain, Binding, Boundary, OnceBoundary, Request, Sealer, Sender, Unidentified,
+};
 use serde_json::{Value, json};
 
 use crate::kit::*;
+use crate::stores::{Fault, Store, ready};
 
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
@@ -377,4 +380,142 @@ fn no_event_says_anything_secret() {
     ] {
         assert!(!log.contains(secret), "{secret} in {log}");
     }
+}
+
+#[test]
+fn each_redemption_that_is_not_the_first_is_one_event() {
+    let (plain, clock) = boundary_with_clock();
+    let store = Arc::new(Store::new(&clock));
+    let boundary = plain.once(Arc::clone(&store));
+    let first = request("tools/call");
+    let retry = || {
+        let token = ask_for(boundary.boundary(), &first, ALICE, &["confirm"]);
+        with_answers(&with_state(&first, token), json!({"confirm": accept()}))
+    };
+    let log = |boundary: &OnceBoundary<Ledger>, message: &Value| {
+        let mut message = message.clone();
+        logged(|| drop(ready(boundary.open_request(&mut message, ALICE))))
+    };
+    let paid = retry();
+    assert_eq!(log(&boundary, &paid), "");
+    let again = log(&boundary, &paid);
+    is_one(&again, "WARN", "already_used", REJECTED, &COMMON);
+    is_one(
+        &again,
+        "WARN",
+        "already_used",
+        REJECTED,
+        &["kid=\"ledger\""],
+    );
+
+    let not_redeemed = "requestState not redeemed";
+    for (fault, fields) in [
+        (Fault::Down, ["cause=the store failed", "io=TimedOut"]),
+        (
+            Fault::Forgot,
+            ["cause=the store has no history of the time", "id=\"7\""],
+        ),
+    ] {
+        store.set(fault);
+        let down = log(&boundary, &retry());
+        is_one(&down, "ERROR", "unavailable", not_redeemed, &COMMON);
+        is_one(&down, "ERROR", "unavailable", not_redeemed, &fields);
+        assert!(!down.contains("hunter2"), "{down}");
+        // Also when a token has expired.
+        let late = retry();
+        clock.advance(Duration::from_secs(300));
+        let down = log(&boundary, &late);
+        is_one(&down, "ERROR", "unavailable", not_redeemed, &fields);
+    }
+    store.set(Fault::None);
+
+    let boundary = boundary.clone().answer_again(AnswerAgain::new()).unwrap();
+    let paid = retry();
+    let mut message = paid.clone();
+    let round = ready(boundary.open_request(&mut message, ALICE)).unwrap();
+    let before = "requestState redeemed before";
+    is_one(
+        &log(&boundary, &paid),
+        "INFO",
+        "in_progress",
+        before,
+        &COMMON,
+    );
+    clock.advance(Duration::from_secs(60));
+    let unknown = log(&boundary, &paid);
+    is_one(&unknown, "WARN", "outcome_unknown", before, &COMMON);
+    is_one(
+        &unknown,
+        "WARN",
+        "outcome_unknown",
+        before,
+        &["cause=no answer was kept"],
+    );
+
+    let keep = || {
+        let mut response = json!({"jsonrpc": "2.0", "id": 7, "result": {"secret": "hunter2"}});
+        logged(|| ready(boundary.seal_response(&round, &mut response)))
+    };
+    store.set(Fault::Full);
+    let not_kept = keep();
+    is_one(
+        &not_kept,
+        "WARN",
+        "answer_not_kept",
+        "answer not kept",
+        &COMMON,
+    );
+    is_one(
+        &not_kept,
+        "WARN",
+        "answer_not_kept",
+        "answer not kept",
+        &["cause=the store is full"],
+    );
+    assert!(!not_kept.contains("hunter2"));
+    store.set(Fault::None);
+    assert_eq!(keep(), "");
+    let message = "requestState redeemed before: the same answer again";
+    is_one(
+        &log(&boundary, &paid),
+        "INFO",
+        "answered_again",
+        message,
+        &COMMON,
+    );
+}
+
+#[test]
+fn open_once_logs_what_open_does_and_what_the_store_says() {
+    let clock = Clock::default();
+    let sealer = sealer_behind(&clock, Duration::ZERO, &Ledger::default());
+    let store = Store::new(&clock);
+    let request = Request {
+        version: VERSION,
+        method: "tools/call",
+        params: &json!({}),
+        principal: ALICE,
+    };
+    let binding = Binding::new(request).unwrap();
+    let token = sealer.seal(&1, &binding).unwrap();
+    let log =
+        |token: &str| logged(|| drop(ready(sealer.open_once::<u32>(token, &binding, &store))));
+    let fields = [
+        "server=\"billing\"",
+        "method=\"tools/call\"",
+        "version=\"2026-07-28\"",
+    ];
+    is_one(&log("junk"), "WARN", "malformed", REJECTED, &fields);
+    assert_eq!(log(&token), "");
+    is_one(&log(&token), "WARN", "already_used", REJECTED, &fields);
+    store.set(Fault::Down);
+    let down = log(&token);
+    is_one(
+        &down,
+        "ERROR",
+        "unavailable",
+        "requestState not redeemed",
+        &fields,
+    );
+    assert!(!down.contains("hunter2"), "{down}");
 }

@@ -8,6 +8,7 @@
     clippy::unwrap_used
 )] // Helpers may panic, as tests do.
 
+mod again;
 mod answers;
 mod binding;
 mod flows;
@@ -17,6 +18,7 @@ mod laws;
 mod ledger;
 mod logging;
 mod once;
+mod open_once;
 mod requests;
 mod responses;
 mod stores;

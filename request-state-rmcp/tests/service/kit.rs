@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use request_state::{AesGcmCodec, Boundary, Key, Keyring, Principal, Sealer};
-use request_state_rmcp::SealedService;
+use request_state_rmcp::{AnyBoundary, SealedService};
 use rmcp::model::*;
 use rmcp::service::{
     NotificationContext, RequestContext, RoleClient, RoleServer, RunningService, Service,
@@ -215,7 +215,7 @@ pub fn sealed(user: Option<&'static str>) -> (SealedService<Wizard, AesGcmCodec>
 
 /// The same behind a boundary with a policy of its own.
 pub fn sealed_by(
-    boundary: Boundary<AesGcmCodec>,
+    boundary: impl Into<AnyBoundary<AesGcmCodec>>,
     user: Option<&'static str>,
 ) -> (SealedService<Wizard, AesGcmCodec>, Wizard) {
     let wizard = Wizard::default();

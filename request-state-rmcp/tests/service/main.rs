@@ -14,6 +14,7 @@ mod features;
 mod forwarding;
 mod http;
 mod kit;
+mod once;
 mod refusals;
 mod rounds;
 mod smuggling;

@@ -1,0 +1,89 @@
+//! What rmcp answers the three methods with, as it is kept and given again.
+
+use request_state_core::Reply;
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolResponse, CreateTaskResult, CustomResult, ErrorCode, GetPromptResponse,
+    InputRequiredResult, ReadResourceResponse, ServerResult,
+};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+/// An answer that can be kept as the `result` of a JSON-RPC response, and be read from it.
+pub(crate) trait Answer: Clone + Into<ServerResult> {
+    fn read(result: Value) -> serde_json::Result<Self>;
+}
+
+impl Answer for CallToolResponse {
+    fn read(result: Value) -> serde_json::Result<Self> {
+        Ok(match result_type(&result) {
+            Some("input_required") => Self::InputRequired(serde_json::from_value(result)?),
+            Some("task") => serde_json::from_value::<CreateTaskResult>(result)?.into(),
+            _ => Self::Complete(serde_json::from_value(result)?),
+        })
+    }
+}
+
+impl Answer for GetPromptResponse {
+    fn read(result: Value) -> serde_json::Result<Self> {
+        Ok(match result_type(&result) {
+            Some("input_required") => serde_json::from_value::<InputRequiredResult>(result)?.into(),
+            _ => Self::Complete(serde_json::from_value(result)?),
+        })
+    }
+}
+
+impl Answer for ReadResourceResponse {
+    fn read(result: Value) -> serde_json::Result<Self> {
+        Ok(match result_type(&result) {
+            Some("input_required") => serde_json::from_value::<InputRequiredResult>(result)?.into(),
+            _ => Self::Complete(serde_json::from_value(result)?),
+        })
+    }
+}
+
+impl Answer for CustomResult {
+    fn read(result: Value) -> serde_json::Result<Self> {
+        Ok(Self(result))
+    }
+}
+
+impl Answer for ServerResult {
+    /// As it is: which type it was is not in the JSON.
+    fn read(result: Value) -> serde_json::Result<Self> {
+        Ok(Self::CustomResult(CustomResult(result)))
+    }
+}
+
+fn result_type(result: &Value) -> Option<&str> {
+    result.get("resultType")?.as_str()
+}
+
+/// An answer as the `result` of a response.
+pub(crate) struct Written<'a, A>(pub(crate) &'a A);
+
+impl<A: Answer> Serialize for Written<'_, A> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let result: ServerResult = self.0.clone().into();
+        result.serialize(serializer)
+    }
+}
+
+/// What the client is answered in the handler's place.
+pub(crate) fn instead<A: Answer>(reply: Reply) -> Result<A, ErrorData> {
+    match reply {
+        Reply::Refused(refusal) => Err(ErrorData::new(
+            ErrorCode(refusal.code()),
+            refusal.message(),
+            refusal.data(),
+        )),
+        Reply::Kept(kept) => match kept.outcome() {
+            Ok(result) => A::read(result).map_err(|_| internal_error()),
+            Err(error) => Err(serde_json::from_value(error).unwrap_or_else(|_| internal_error())),
+        },
+    }
+}
+
+pub(crate) fn internal_error() -> ErrorData {
+    ErrorData::internal_error("Internal error", None)
+}
