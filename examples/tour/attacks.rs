@@ -7,6 +7,7 @@ use request_state::{Key, Keyring};
 use serde_json::{Value, json};
 
 use crate::messages::{BANK, converse, gist, peek, request};
+use crate::once::OnceBank;
 use crate::server::{Bank, TTL};
 use crate::table::Table;
 use crate::{ALICE, BACKENDS, Backend, NAME};
@@ -99,6 +100,32 @@ pub fn run(
     for (attack, server, user, now, expected, reason) in senders {
         let answer = server.handle(last, user, now);
         table.row(attack, &gist(&answer), expected, reason);
+    }
+
+    for (attack, again, expected, reason) in [
+        (
+            "replayed, with single use",
+            false,
+            "refused",
+            "already_used",
+        ),
+        (
+            "replayed, with answers kept",
+            true,
+            "the same answer",
+            "answered_again",
+        ),
+    ] {
+        let bank = OnceBank::new(NAME, (backend.codec)(keys), now, again)?;
+        let first = bank.handle(last, alice)?;
+        let second = bank.handle(last, alice)?;
+        let is_same = gist(&first) == "complete" && second == first;
+        let outcome = if is_same {
+            "the same".into()
+        } else {
+            gist(&second)
+        };
+        table.row(attack, &outcome, expected, reason);
     }
 
     let asked_again = last_round(&bank, now)?;

@@ -10,6 +10,7 @@
 
 mod attacks;
 mod messages;
+mod once;
 mod server;
 mod table;
 
@@ -107,8 +108,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "{rows} rows, all as expected.\n\
          \"refused\" is one and the same error for every cause: {} {}.\n\
-         Replay inside the window is bounded, not prevented: until it expires, a token opens as\n\
-         often as it is sent. What may happen only once, the server must see to itself.",
+         Without single use, a token opens as often as it is sent, until it expires.",
         OpenError::CODE,
         OpenError::MESSAGE,
     );

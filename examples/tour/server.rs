@@ -90,13 +90,18 @@ impl Bank {
             Ok(round) => round,
             Err(refusal) => return refusal.response(),
         };
-        let id = &message["id"];
-        let mut response = match answer(&message) {
-            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-            Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
-        };
+        let mut response = respond(&message);
         self.boundary.seal_response(&round, &mut response);
         response
+    }
+}
+
+/// The handler's response to a message.
+pub fn respond(message: &Value) -> Value {
+    let id = &message["id"];
+    match answer(message) {
+        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
     }
 }
 
