@@ -11,6 +11,7 @@
 mod again;
 mod answers;
 mod binding;
+mod crashes;
 mod flows;
 mod kit;
 mod laws;

@@ -2,7 +2,7 @@
 //!
 //! `official-server BACKEND` takes its keys from the variable `REQUEST_STATE_KEYS`, so that several
 //! processes share one keyring; `official-server --unsealed` is the same server without protection.
-//! With `--two-users` it knows two bearer tokens, `alices-token` and `bobs-token`, and lets nobody else in.
+//! With `--once`, each round counts once, in this process. With `--two-users` it knows two bearer tokens, `alices-token` and `bobs-token`, and lets nobody else in.
 //! It prints its address on one line and serves until it is killed.
 #![forbid(unsafe_code)]
 
@@ -21,10 +21,10 @@ use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use fixtures::Fixtures;
 use request_state::{
-    AesGcmCodec, AnswersWithoutState, Boundary, HmacCodec, Keyring, Principal, RequestStateCodec,
-    RingCodec, Sealer,
+    AesGcmCodec, AnswersWithoutState, Boundary, HmacCodec, Keyring, MemoryStore, Principal,
+    RequestStateCodec, RingCodec, Sealer,
 };
-use request_state_rmcp::SealedService;
+use request_state_rmcp::{AnyBoundary, SealedService};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -32,7 +32,7 @@ use tokio::net::TcpListener;
 use tracing_subscriber::filter::LevelFilter;
 
 const USAGE: &str =
-    "usage: official-server [--port N] (--unsealed | [--allow-answers-without-state] [--two-users] BACKEND)
+    "usage: official-server [--port N] (--unsealed | [--allow-answers-without-state] [--once] [--two-users] BACKEND)
 BACKEND is aes-gcm, ring, chacha20-poly1305 or hmac";
 
 struct Args {
@@ -41,6 +41,7 @@ struct Args {
     /// None: unsealed.
     backend: Option<String>,
     answers: AnswersWithoutState,
+    once: bool,
     two_users: bool,
 }
 
@@ -67,6 +68,11 @@ async fn run() -> Result<(), Box<dyn Error>> {
         Some(backend) => {
             let sealer = Sealer::new("official", codec(&backend)?)?;
             let boundary = Boundary::new(sealer).answers_without_state(args.answers);
+            let boundary: AnyBoundary<_> = if args.once {
+                boundary.once(MemoryStore::new()).into()
+            } else {
+                boundary.into()
+            };
             let sealed = move || SealedService::new(Fixtures, boundary.clone());
             if args.two_users {
                 let handler = move || sealed().http_identity(|user: &User| Ok(user.0.clone()));
@@ -88,12 +94,14 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, lexopt::Error> {
     let mut backend = None;
     let mut unsealed = false;
     let mut answers = AnswersWithoutState::Remove;
+    let mut once = false;
     let mut two_users = false;
     while let Some(arg) = parser.next()? {
         match arg {
             Long("port") => port = parser.value()?.parse()?,
             Long("unsealed") => unsealed = true,
             Long("allow-answers-without-state") => answers = AnswersWithoutState::Allow,
+            Long("once") => once = true,
             Long("two-users") => two_users = true,
             Value(name) if backend.is_none() => backend = Some(name.string()?),
             _ => return Err(USAGE.into()),
@@ -107,6 +115,7 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, lexopt::Error> {
         port,
         backend,
         answers,
+        once,
         two_users,
     })
 }
