@@ -19,8 +19,8 @@ use axum::http::StatusCode;
 use axum::http::header::AUTHORIZATION;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
-use bank::{Bank, Client, User, expect, first_token, is_refused, last_word, transfer};
-use request_state::{DefaultCodec, Keyring, Principal, Sealer};
+use bank::{Bank, Client, User, expect, first_token, is_refused, last_call, last_word, transfer};
+use request_state::{AnswerAgain, Boundary, DefaultCodec, Keyring, MemoryStore, Principal, Sealer};
 use request_state_rmcp::SealedService;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::StreamableHttpClientTransport;
@@ -53,13 +53,15 @@ async fn authenticate(mut request: Request, next: Next) -> Result<Response, Stat
 async fn serve() -> Result<String, Box<dyn Error>> {
     // Behind a load balancer: Keyring::from_env("REQUEST_STATE_KEYS"), the same on all replicas.
     let sealer = Sealer::new("bank.example", DefaultCodec::new(&Keyring::ephemeral()?))?;
+    // With replicas, a store that they share. Made once: each session gets a clone.
+    let once = Boundary::new(sealer).once(MemoryStore::new());
+    let once = once.answer_again(AnswerAgain::new())?;
     let service = StreamableHttpService::new(
         move || {
-            Ok(
-                SealedService::new(Bank, sealer.clone()).http_identity(|who: &Identity| {
-                    Ok(Principal::Named(format!("bank.example|{}", who.subject)))
-                }),
-            )
+            let server = SealedService::new(Bank, once.clone());
+            Ok(server.http_identity(|who: &Identity| {
+                Ok(Principal::Named(format!("bank.example|{}", who.subject)))
+            }))
         },
         Arc::new(NeverSessionManager::default()),
         StreamableHttpServerConfig::default().with_legacy_session_mode(false),
@@ -91,7 +93,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     println!("\nAlice, three rounds:");
     let done = last_word(&alice, transfer(10)).await?;
-    expect(&done, "Sent 10 EUR to Bob at Harbor Bank.")?;
+    expect(&done, "Payment 1: 10 EUR to Bob at Harbor Bank.")?;
 
     println!("\nAlice, the first round alone:");
     let token = first_token(&alice, transfer(10)).await?;
@@ -103,7 +105,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut retry = transfer(10);
     retry.request_state = Some(token);
     let done = last_word(&alice, retry).await?;
-    expect(&done, "Sent 10 EUR to Bob at Harbor Bank.")?;
+    expect(&done, "Payment 2: 10 EUR to Bob at Harbor Bank.")?;
+
+    println!(
+        "\nAlice, the last answer of another transfer, twice, as if the response had been lost:"
+    );
+    let (last, first) = last_call(&alice, transfer(10)).await?;
+    let (_, second) = last_call(&alice, last).await?;
+    if second != first {
+        return Err(format!("not the same answer: {first:?}, then {second:?}").into());
+    }
+    println!("   the tool pays once, and Alice gets the same answer twice");
 
     println!("\nNobody in particular:");
     match connect(&url, "no-such-token").await {

@@ -1,5 +1,5 @@
 //! A server on stdio, in a process of its own, and a client of rmcp: a transfer over three rounds of
-//! questions, and what becomes of a state that was changed on the way.
+//! questions, which is paid once, and what becomes of a state that was changed on the way.
 //!
 //! ```text
 //! cargo run -p request-state-rmcp --example rmcp_stdio
@@ -13,8 +13,10 @@ mod bank;
 use std::error::Error;
 use std::process::Stdio;
 
-use bank::{Bank, User, expect, first_token, is_refused, last_word, transfer};
-use request_state::{DefaultCodec, Keyring, Sealer};
+use bank::{
+    Bank, User, expect, expect_refusal, first_token, is_refused, last_call, last_word, transfer,
+};
+use request_state::{DefaultCodec, Keyring, MemoryStore, Sealer};
 use request_state_rmcp::SealedService;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::ServiceExt;
@@ -32,9 +34,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 /// The server. Without the line that makes a `SealedService` of it, it would believe any state.
 async fn serve() -> Result<(), Box<dyn Error>> {
-    // A process that serves one client needs no keys but its own.
+    // A process that serves one client needs no keys but its own, and no store but its memory.
     let sealer = Sealer::new("bank.example", DefaultCodec::new(&Keyring::ephemeral()?))?;
-    let server = SealedService::new(Bank, sealer);
+    let server = SealedService::new(Bank, sealer).once(MemoryStore::new());
     let stdio = (tokio::io::stdin(), tokio::io::stdout());
     server.serve(stdio).await?.waiting().await?;
     Ok(())
@@ -59,7 +61,11 @@ async fn show() -> Result<(), Box<dyn Error>> {
 
     println!("Three rounds:");
     let done = last_word(&client, transfer(10)).await?;
-    expect(&done, "Sent 10 EUR to Bob at Harbor Bank.")?;
+    expect(&done, "Payment 1: 10 EUR to Bob at Harbor Bank.")?;
+
+    println!("\nThe last answer of another transfer, twice: it is paid once.");
+    let (last, _) = last_call(&client, transfer(10)).await?;
+    expect_refusal(&client, last).await?;
 
     println!("\nAn accept that nobody asked for, in the first request:");
     let mut unasked = transfer(10);

@@ -4,6 +4,8 @@
 //! The tool knows nothing of tokens, keys or expiry. It writes its state as a plain string, and reads
 //! the string that it wrote; the answers that it gets were asked for.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use request_state::Round;
 use rmcp::handler::server::tool::{InputResponses, RequestState};
 use rmcp::handler::server::wrapper::Parameters;
@@ -14,6 +16,9 @@ use rmcp::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+/// The number of the next payment.
+static PAYMENTS: AtomicU64 = AtomicU64::new(1);
 
 /// What the user's device shows. A real server asks whatever issued the code.
 const CODE: &str = "491773";
@@ -71,7 +76,9 @@ impl Bank {
                 let flow = context.extensions.get::<Round>().and_then(Round::flow);
                 let flow = flow.ok_or_else(|| ErrorData::internal_error("Internal error", None))?;
                 eprintln!("   the tool pays under the idempotency key transfer:{flow}");
-                return Ok(complete(format!("Sent {amount} EUR to {to} at {bank}.")));
+                let number = PAYMENTS.fetch_add(1, Ordering::SeqCst);
+                let text = format!("Payment {number}: {amount} EUR to {to} at {bank}.");
+                return Ok(complete(text));
             }
             _ => return Ok(complete("Nothing was sent.".into())),
         };
@@ -142,9 +149,13 @@ impl ClientHandler for User {
             "   the user is asked: {}",
             asked["message"].as_str().unwrap_or_default()
         );
-        let answers = json!({"bank": "Harbor Bank", "confirm": true, "code": CODE});
-        Ok(ElicitResult::new(ElicitationAction::Accept).with_content(answers))
+        Ok(ElicitResult::new(ElicitationAction::Accept).with_content(answers()))
     }
+}
+
+/// What the user says to any question.
+fn answers() -> Value {
+    json!({"bank": "Harbor Bank", "confirm": true, "code": CODE})
 }
 
 /// The call of every example: 10 EUR to Bob.
@@ -169,6 +180,25 @@ pub async fn first_token(client: &Client, call: CallToolRequestParams) -> Result
     }
 }
 
+/// Goes through all rounds of `call`, and returns the last call and what it was answered.
+pub async fn last_call(
+    client: &Client,
+    mut call: CallToolRequestParams,
+) -> Result<(CallToolRequestParams, CallToolResult), String> {
+    loop {
+        match client.call_tool_once(call.clone()).await {
+            Ok(CallToolResponse::InputRequired(asked)) => {
+                let names = asked.input_requests.unwrap_or_default().into_keys();
+                let answer = json!({"action": "accept", "content": answers()});
+                call.input_responses = Some(names.map(|name| (name, answer.clone())).collect());
+                call.request_state = asked.request_state;
+            }
+            Ok(CallToolResponse::Complete(result)) => return Ok((call, result)),
+            other => return Err(format!("neither questions nor a result: {other:?}")),
+        }
+    }
+}
+
 /// The last word of a conversation, through all of its rounds.
 pub async fn last_word(client: &Client, call: CallToolRequestParams) -> Result<String, String> {
     let result = client.call_tool(call).await;
@@ -184,8 +214,13 @@ pub async fn is_refused(
     token: String,
 ) -> Result<(), String> {
     call.request_state = Some(token);
-    let answer = json!({"action": "accept", "content": {"bank": "Harbor Bank"}});
+    let answer = json!({"action": "accept", "content": answers()});
     call.input_responses = Some([("bank".to_owned(), answer)].into());
+    expect_refusal(client, call).await
+}
+
+/// Sends `call`, and expects the same error.
+pub async fn expect_refusal(client: &Client, call: CallToolRequestParams) -> Result<(), String> {
     match client.call_tool_once(call).await {
         Err(ServiceError::McpError(error))
             if error.code == ErrorCode::INVALID_PARAMS
