@@ -18,14 +18,20 @@ from token_format import (
     derive,
     digest_of,
     encrypts,
+    form,
     header_of,
     open_round,
+    open_state,
+    open_token,
+    parse,
     payload_of,
     principal_digest,
     round_body,
+    round_expiry,
     round_payload,
     seal,
     sha256,
+    ttl_of,
     u16,
     u64,
 )
@@ -62,6 +68,10 @@ GROUPS = [
     ("an empty array is not absent", ['{"name":"t","arguments":[]}']),
     ("nor an empty string", ['{"name":"t","arguments":""}']),
     ("nor false", ['{"name":"t","arguments":false}']),
+    ("nested, an empty object", ['{"name":"t","arguments":{"a":{}}}']),
+    ("is not an empty array", ['{"name":"t","arguments":{"a":[]}}']),
+    ("nor are they alike under another name", ['{"name":"t","cursor":[]}']),
+    ("where an empty string counts too", ['{"name":"t","cursor":""}']),
     ("a default filled in counts", ['{"name":"t","arguments":{"verbose":false}}']),
     ("a nested null counts", ['{"name":"t","arguments":{"a":null}}']),
     ("and is not the text null", ['{"name":"t","arguments":{"a":"null"}}']),
@@ -213,7 +223,21 @@ INVALID = ["[]", "[{}]", '"a"', "1", "1.5", "true", "false"]
 
 def nested(levels):
     """Params of so many levels: an object, and arrays inside."""
+    if levels == 1:
+        return "{}"
     return '{"a":' + "[" * (levels - 1) + "]" * (levels - 1) + "}"
+
+
+def level_vector(levels):
+    """A parser reads 127 levels of the whole text: a message around the params is one of them, and a
+    batch around the message another."""
+    return {
+        "levels": levels,
+        "parses": levels <= 127,
+        "parses_in_message": 1 + levels <= 127,
+        "parses_in_batch": 2 + levels <= 127,
+        "digest": digest_of(canonical(nested(levels))).hex() if levels <= 128 else None,
+    }
 
 
 def group_vectors():
@@ -265,6 +289,7 @@ DEFAULTS = {
     "state": '{"step":2}',
     "now_ms": 1_798_761_600_000,
     "ttl_ms": 300_000,
+    "anonymous_ttl_ms": 60_000,
 }
 LARGE = {
     "answers": [f"answer {n}: grüße, 世界, 😀" for n in range(40)],
@@ -277,11 +302,25 @@ def compact(value):
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+# An anonymous request may have the longer TTL.
+LONG_ANONYMOUS = "anonymous, for longer than others"
+
 # Each is sealed under each algorithm.
 TOKENS = {
     "plain": {},
-    "anonymous": {"principal": None, "ttl_ms": 60_000},
-    "null state, no params": {"state": "null", "params": "null", "principal": None},
+    "anonymous": {"principal": None},
+    LONG_ANONYMOUS: {
+        "principal": None,
+        "ttl_ms": 1_000,
+        "anonymous_ttl_ms": 600_000,
+    },
+    "for less long than anonymous ones": {"ttl_ms": 1_000, "anonymous_ttl_ms": 600_000},
+    "null state, no params": {
+        "state": "null",
+        "params": "null",
+        "principal": None,
+        "anonymous_ttl_ms": 300_000,
+    },
     "empty object": {"state": "{}", "params": "{}"},
     "one-digit state": {"state": "0"},
     "old key": {"kid": "2026-07_old", "state": '["sealed","before","the","rotation"]'},
@@ -306,16 +345,37 @@ TOKENS = {
 }
 
 
+def nonce_of(algorithm, name):
+    return sha256(name.encode())[: 12 if encrypts(algorithm) else 16]
+
+
+def opens_as(open_payload, v, token, end_ms):
+    """What the token opens as by the page's rules: the same from 60 s before it was sealed until just
+    before `end_ms`, and at a limit of just its length."""
+    v = {**v, "max_token_len": len(token)}
+    times = (v["now_ms"] - 60_000, v["now_ms"], end_ms - 1)
+    first, *others = [open_payload({**v, "now_ms": now}, open_token(v, KEYS, token)) for now in times]
+    assert all(other == first for other in others), v["name"]
+    return first
+
+
+def state_form(v, payload):
+    return form(open_state(v, payload), False)
+
+
 def token_vector(algorithm, name, changes):
     v = {"name": f"{algorithm}: {name}", "algorithm": algorithm, **DEFAULTS, **changes}
-    nonce = sha256(v["name"].encode())[: 12 if encrypts(algorithm) else 16]
+    nonce = nonce_of(algorithm, v["name"])
     context, payload = context_of(v), payload_of(v, v["state"].encode())
+    token = seal(algorithm, KEYS[v["kid"]], v["kid"], nonce, payload, context)
+    expires_at_ms = v["now_ms"] + ttl_of(v)
+    assert opens_as(state_form, v, token, expires_at_ms) == form(parse(v["state"], ()), False)
     return v | {
-        "expires_at_ms": v["now_ms"] + v["ttl_ms"],
+        "expires_at_ms": expires_at_ms,
         "nonce": nonce.hex(),
         "context": context.hex(),
         "payload": payload.hex(),
-        "token": seal(algorithm, KEYS[v["kid"]], v["kid"], nonce, payload, context),
+        "token": token,
     }
 
 
@@ -354,10 +414,22 @@ def stray_bits(part):
     return spelled
 
 
+def reason_of(open_payload, v, token):
+    """Why the page's rules refuse the token."""
+    try:
+        opened = open_payload(v, open_token(v, KEYS, token))
+    except Refused as refused:
+        return str(refused)
+    assert False, f"{v['name']} opens as {opened}"
+
+
 def refused_vectors(tokens):
     vectors = []
 
     def refuse(v, name, reason, token=None, **changes):
+        token = v["token"] if token is None else token
+        found = reason_of(open_state, {**v, **changes}, token)
+        assert found == reason, (v["name"], name, reason, found)
         vectors.append(
             {
                 "of": v["name"],
@@ -365,7 +437,7 @@ def refused_vectors(tokens):
                 "reason": reason,
                 "answer": ANSWERS[reason],
                 "changes": changes,
-                "token": v["token"] if token is None else token,
+                "token": token,
             }
         )
 
@@ -377,6 +449,10 @@ def refused_vectors(tokens):
         refused_contexts(refuse, v)
         refused_times(refuse, v)
         refused_payloads(refuse, v)
+        anonymous = by_name[f"{algorithm}: {LONG_ANONYMOUS}"]
+        shorter = anonymous["anonymous_ttl_ms"] - 60_001
+        minted = "minted under a longer anonymous TTL"
+        refuse(anonymous, minted, "minted_in_future", anonymous_ttl_ms=shorter)
     return vectors
 
 
@@ -423,7 +499,7 @@ def refused_forgeries(refuse, v, by_name):
     dotted = "." + ".".join(parts)
     refuse(v, "an unknown kid", "unknown_key", "2026-09" + dotted)
     refuse(v, "kids differ in case", "unknown_key", "2026-07_OLD" + dotted)
-    refuse(v, "relabelled to another kid of the ring", "unauthentic", "2026-07_old" + dotted)
+    refuse(v, "relabelled to another kid of the keyring", "unauthentic", "2026-07_old" + dotted)
     sealed = (bytes.fromhex(v["nonce"]), bytes.fromhex(v["payload"]), bytes.fromhex(v["context"]))
     strange = seal(algorithm, STRANGERS_KEY, kid, *sealed)
     refuse(v, "another key under this kid", "unauthentic", strange)
@@ -441,7 +517,7 @@ def refused_forgeries(refuse, v, by_name):
         refuse(v, "the tag after the ciphertext", "unauthentic", f"{kid}.{base64url(moved)}")
         return
     body, proof = parts
-    for name, at in {"nonce": 0, "version": 16, "expiry": 24, "state": -1}.items():
+    for name, at in {"nonce": 0, "layout": 16, "expiry": 24, "state": -1}.items():
         refuse(v, f"a bit of the {name}", "unauthentic", f"{kid}.{flipped(body, at)}.{proof}")
     for name, at in {"tag": 0, "end of the tag": 31, "check": 32, "end of the check": 47}.items():
         refuse(v, f"a bit of the {name}", "unauthentic", f"{kid}.{body}.{flipped(proof, at)}")
@@ -517,8 +593,11 @@ def refused_payloads(refuse, v):
         "an empty payload": ("malformed", b""),
         "a payload of one byte": ("malformed", header[:1]),
         "a header one byte short": ("malformed", header[:-1]),
-        "version 0": ("malformed", b"\0" + header[1:] + b"{}"),
-        "version 2": ("malformed", b"\2" + header[1:] + b"{}"),
+        "layout 0": ("malformed", b"\0" + header[1:] + b"{}"),
+        "a round, as a boundary seals it": ("malformed", b"\2" + header[1:] + round_body(ROUND)),
+        "a state under the layout of a boundary": ("malformed", b"\2" + header[1:] + b"{}"),
+        "a round under the layout of a sealer": ("state", header + round_body(ROUND)),
+        "layout 3": ("malformed", b"\3" + header[1:] + b"{}"),
         "expiry zero": ("expired", header[:1] + u64(0) + header[9:] + b"{}"),
         "the largest expiry": ("minted_in_future", header[:1] + u64(2**64 - 1) + header[9:] + b"{}"),
         "an empty state": ("state", header),
@@ -528,10 +607,16 @@ def refused_payloads(refuse, v):
         "no JSON": ("state", header + b"NaN"),
         "no JSON, expired": ("expired", header[:1] + u64(v["now_ms"]) + header[9:] + b"NaN"),
     }
+
+    def token(name, payload):
+        nonce = nonce_of(v["algorithm"], name)
+        return seal(v["algorithm"], KEYS[v["kid"]], v["kid"], nonce, payload, context)
+
     for name, (reason, payload) in payloads.items():
-        nonce = sha256(name.encode())[: len(v["nonce"]) // 2]
-        token = seal(v["algorithm"], KEYS[v["kid"]], v["kid"], nonce, payload, context)
-        refuse(v, name, reason, token)
+        refuse(v, name, reason, token(name, payload))
+    name = "a clock before 1970, an expiry in reach"
+    zero = header[:1] + u64(0) + header[9:] + b"{}"
+    refuse(v, name, "minted_in_future", token(name, zero), now_ms=-1)
 
 
 # --------------------------------------------------------------------------------------- states
@@ -550,11 +635,16 @@ STATES = [
 
 def state_vectors(plain):
     vectors = []
-    for note, state, opens_as in STATES:
-        nonce = sha256(note.encode())[: len(plain["nonce"]) // 2]
+    for note, state, opens in STATES:
+        nonce = nonce_of(plain["algorithm"], note)
         payload, context = payload_of(plain, state.encode()), bytes.fromhex(plain["context"])
         token = seal(plain["algorithm"], KEYS[plain["kid"]], plain["kid"], nonce, payload, context)
-        vector = {"note": note, "of": plain["name"], "token": token, "opens_as": opens_as}
+        if opens is None:
+            assert reason_of(open_state, plain, token) == "state"
+        else:
+            opened = state_form(plain, open_token(plain, KEYS, token))
+            assert opened == form(parse(opens, ()), False)
+        vector = {"note": note, "of": plain["name"], "token": token, "opens_as": opens}
         if "1e400" in state:
             vector["only"] = "double build"
         vectors.append(vector)
@@ -595,8 +685,13 @@ ROUNDS = {
         ],
         "state": "\0\"é😀",
         "principal": None,
-        "ttl_ms": 60_000,
     },
+    LONG_ANONYMOUS: {
+        "principal": None,
+        "ttl_ms": 1_000,
+        "anonymous_ttl_ms": 600_000,
+    },
+    "one name twice": {"questions": [["b", "roots"], ["a", "roots"], ["a", "sampling"]]},
     "256 questions": {"questions": [[f"question {n}", "sampling"] for n in range(256)]},
     "a name of 16 KiB": {"questions": [["n" * 16_384, "roots"]]},
     "near the end of its flow": {
@@ -611,15 +706,17 @@ def round_vector(algorithm, name, changes):
     v = {"name": f"{algorithm}: {name}", "algorithm": algorithm, **ROUND, **changes}
     if "after" in v:
         v["after"] = f"{algorithm}: {v['after']}"
-    nonce = sha256(v["name"].encode())[: 12 if encrypts(algorithm) else 16]
+    nonce = nonce_of(algorithm, v["name"])
     context, payload = context_of(v), round_payload(v)
-    opened = (v["flow"], v["round"], v["started_at_ms"], v["questions"], v["state"])
-    assert open_round(v, payload) == opened
+    token = seal(algorithm, KEYS[v["kid"]], v["kid"], nonce, payload, context)
+    written = (v["flow"], v["round"], v["started_at_ms"], v["questions"], v["state"])
+    assert opens_as(open_round, v, token, round_expiry(v)) == written
     return v | {
-        "expires_at_ms": min(v["now_ms"] + v["ttl_ms"], v["started_at_ms"] + v["max_flow_ms"]),
+        "expires_at_ms": round_expiry(v),
+        "nonce": nonce.hex(),
         "context": context.hex(),
         "payload": payload.hex(),
-        "token": seal(algorithm, KEYS[v["kid"]], v["kid"], nonce, payload, context),
+        "token": token,
     }
 
 
@@ -627,30 +724,24 @@ def refused_round_vectors(rounds):
     vectors = []
     by_name = {v["name"]: v for v in rounds}
     for algorithm in LABELS:
-        v = by_name[f"{algorithm}: question and state"]
-        refused_rounds(vectors, v, by_name[f"{algorithm}: near the end of its flow"])
+        names = ("question and state", "near the end of its flow", LONG_ANONYMOUS)
+        refused_rounds(vectors, *(by_name[f"{algorithm}: {name}"] for name in names))
     return vectors
 
 
-def refused_rounds(vectors, v, late):
+def refused_rounds(vectors, v, late, anonymous):
     header = header_of(v, b"\x02", v["expires_at_ms"])
     body = round_body(v)
     start, fixed = body[:26], 16 + 2 + 8
 
-    def refuse(of, name, reason, payload=None, **changes):
-        if payload is None:
-            token, payload = of["token"], bytes.fromhex(of["payload"])
-        else:
-            nonce = sha256(name.encode())[: 12 if encrypts(of["algorithm"]) else 16]
+    def refuse(of, name, reason, payload=None, token=None, **changes):
+        if payload is not None:
+            nonce = nonce_of(of["algorithm"], name)
             context = bytes.fromhex(of["context"])
             token = seal(of["algorithm"], KEYS[of["kid"]], of["kid"], nonce, payload, context)
-        # What the codec refuses never gets here.
-        if reason not in ("unauthentic", "other_context"):
-            try:
-                open_round({**of, **changes}, payload)
-                assert False, name
-            except Refused as refused:
-                assert str(refused) == reason, (name, refused)
+        token = of["token"] if token is None else token
+        found = reason_of(open_round, {**of, **changes}, token)
+        assert found == reason, (of["name"], name, reason, found)
         vectors.append(
             {"of": of["name"], "name": name, "reason": reason, "changes": changes, "token": token}
         )
@@ -677,7 +768,9 @@ def refused_rounds(vectors, v, late):
     assert len(start) == fixed
     for name, bad in bodies.items():
         refuse(v, name, "malformed", header + bad)
-    refuse(v, "the layout of a sealer", "malformed", b"\x01" + header[1:] + b'"asked"')
+    refuse(v, "a state, as a sealer seals it", "malformed", b"\x01" + header[1:] + b'"asked"')
+    refuse(v, "a round under the layout of a sealer", "malformed", b"\x01" + header[1:] + body)
+    refuse(v, "a state under the layout of a boundary", "malformed", header + b'"asked"')
     refuse(v, "layout 3", "malformed", b"\x03" + header[1:] + body)
     refuse(v, "an empty payload", "malformed", b"")
 
@@ -687,10 +780,30 @@ def refused_rounds(vectors, v, late):
     refuse(late, "at the end of its flow", "expired", now_ms=late["expires_at_ms"])
     long = header_of(v, b"\x02", expiry + 60_000) + body
     refuse(v, "flow over before the expiry", "expired", long, now_ms=expiry, max_flow_ms=300_000)
+    refuse(v, "minted more than 60 s ahead", "minted_in_future", now_ms=v["now_ms"] - 60_001)
     refuse(v, "minted under a longer TTL", "minted_in_future", ttl_ms=v["ttl_ms"] - 60_001)
+    shorter = anonymous["anonymous_ttl_ms"] - 60_001
+    minted = "minted under a longer anonymous TTL"
+    refuse(anonymous, minted, "minted_in_future", anonymous_ttl_ms=shorter)
     future = header + round_body({**v, "started_at_ms": v["now_ms"] + 60_001})
     refuse(v, "a flow that begins in the future", "minted_in_future", future)
+    # A sum that wrapped would say that this flow is over.
+    last = header + round_body({**v, "started_at_ms": 2**64 - 1})
+    refuse(v, "the latest beginning", "minted_in_future", last)
+    largest = header_of(v, b"\x02", 2**64 - 1) + body
+    refuse(v, "the largest expiry", "minted_in_future", largest)
     refuse(v, "a clock before 1970", "minted_in_future", now_ms=-1)
+    zero = header_of(v, b"\x02", 0) + round_body({**v, "started_at_ms": 0})
+    refuse(v, "a clock before 1970, an expiry in reach", "minted_in_future", zero, now_ms=-1)
+
+    refuse(v, "longer than the limit", "too_long", max_token_len=len(v["token"]) - 1)
+    kid, rest = v["token"].split(".", 1)
+    refuse(v, "a kid with a space", "malformed", token=f"{kid[:4]} {kid[5:]}.{rest}")
+    refuse(v, "an unknown kid", "unknown_key", token=f"2026-09.{rest}")
+    refuse(v, "relabelled to another kid of the keyring", "unauthentic", token=f"2026-07_old.{rest}")
+    sealed = (bytes.fromhex(v["nonce"]), bytes.fromhex(v["payload"]), bytes.fromhex(v["context"]))
+    strange = seal(v["algorithm"], STRANGERS_KEY, kid, *sealed)
+    refuse(v, "another key under this kid", "unauthentic", token=strange)
 
     aead = encrypts(v["algorithm"])
     refuse(v, "another principal", "principal" if aead else "other_context", principal="user:bob")
@@ -702,8 +815,8 @@ def refused_rounds(vectors, v, late):
     # Of two faults, the check that runs first decides.
     both = "principal" if aead else "other_context"
     refuse(v, "another principal, expired", both, principal="user:bob", now_ms=expiry)
-    if aead:
-        refuse(v, "malformed, another principal", "malformed", header + start, principal="user:bob")
+    first = "malformed" if aead else "other_context"
+    refuse(v, "malformed, another principal", first, header + start, principal="user:bob")
 
 
 # ----------------------------------------------------------------------------------------- write
@@ -728,6 +841,7 @@ def main():
             "message": "Invalid or expired requestState",
             "data": {"reason": "invalid_request_state"},
         },
+        "outage": {"code": -32603, "message": "Internal error"},
         "keys": [{"kid": kid, "key": key.hex()} for kid, key in KEYS.items()],
         "derived": [
             {"kid": kid, "label": label.decode(), "key": derive(key, label).hex()}
@@ -741,13 +855,7 @@ def main():
         "digests_by_feature": feature_vectors(),
         "params_without_digest": INVALID,
         "unparsable": UNPARSABLE,
-        "levels": [
-            {"levels": 1, "parses": True, "digest": digest_of(canonical("{}")).hex()},
-            {"levels": 2, "parses": True, "digest": digest_of(canonical(nested(2))).hex()},
-            {"levels": 127, "parses": True, "digest": digest_of(canonical(nested(127))).hex()},
-            {"levels": 128, "parses": False, "digest": digest_of(canonical(nested(128))).hex()},
-            {"levels": 129, "parses": False, "digest": None},
-        ],
+        "levels": [level_vector(levels) for levels in (1, 2, 125, 126, 127, 128, 129)],
         "tokens": tokens,
         "refused": refused_vectors(tokens),
         "states": state_vectors(tokens[0]),

@@ -9,7 +9,9 @@ import hashlib
 import hmac
 import json
 import math
+import re
 
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -46,6 +48,19 @@ def sha256(data):
 
 def base64url(data):
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+class Refused(Exception):
+    """A token that does not open. The argument is the reason."""
+
+
+def from_base64url(text):
+    if not re.fullmatch("[A-Za-z0-9_-]*", text) or len(text) % 4 == 1:
+        raise Refused("malformed")
+    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    if base64url(data) != text:
+        raise Refused("malformed")
+    return data
 
 
 # ------------------------------------------------------------------------------ keys and tokens
@@ -90,6 +105,52 @@ def seal(algorithm, key, kid, nonce, payload, context):
     return seal_hmac(key, kid, nonce, payload, context)
 
 
+def open_aead(algorithm, keys, kid, parts, context):
+    if len(parts) != 1 or len(body := from_base64url(parts[0])) < 28:
+        raise Refused("malformed")
+    if kid not in keys:
+        raise Refused("unknown_key")
+    label = LABELS[algorithm]
+    nonce, tag, ciphertext = body[:12], body[12:28], body[28:]
+    aad = lp(label) + lp(kid.encode()) + lp(context)
+    try:
+        return AEADS[algorithm](derive(keys[kid], label)).decrypt(nonce, ciphertext + tag, aad)
+    except InvalidTag:
+        raise Refused("unauthentic") from None
+
+
+def open_hmac(keys, kid, parts, context):
+    if len(parts) != 2:
+        raise Refused("malformed")
+    body, proof = map(from_base64url, parts)
+    if len(body) < 16 or len(proof) != 48:
+        raise Refused("malformed")
+    if kid not in keys:
+        raise Refused("unknown_key")
+    label = LABELS["hmac-sha256"]
+    k = derive(keys[kid], label)
+    tag, check = proof[:32], proof[32:]
+    m = lp(label) + lp(kid.encode()) + lp(body)
+    expected = hmac.digest(k, m + lp(tag) + lp(b"check"), "sha256")[:16]
+    if not hmac.compare_digest(check, expected):
+        raise Refused("unauthentic")
+    if not hmac.compare_digest(tag, hmac.digest(k, m + lp(context), "sha256")):
+        raise Refused("other_context")
+    return body[16:]
+
+
+def open_token(v, keys, token):
+    """The authentic payload of `token`, for the request of `v`."""
+    if len(token.encode()) > v.get("max_token_len", 65_536):
+        raise Refused("too_long")
+    kid, *parts = token.split(".")
+    if not re.fullmatch("[A-Za-z0-9_-]{1,64}", kid):
+        raise Refused("malformed")
+    if encrypts(v["algorithm"]):
+        return open_aead(v["algorithm"], keys, kid, parts, context_of(v))
+    return open_hmac(keys, kid, parts, context_of(v))
+
+
 # -------------------------------------------------------------------------- payload and context
 
 
@@ -112,19 +173,68 @@ def header_of(v, layout, expires_at_ms):
     return header
 
 
+def ttl_of(v):
+    """The TTL that the request of `v` chooses."""
+    return v["anonymous_ttl_ms"] if v["principal"] is None else v["ttl_ms"]
+
+
 def payload_of(v, state):
-    return header_of(v, b"\x01", v["now_ms"] + v["ttl_ms"]) + state
+    return header_of(v, b"\x01", v["now_ms"] + ttl_of(v)) + state
+
+
+def read_header(v, layout, payload):
+    """The expiry, the digests if the codec encrypts, and the body."""
+    length = 57 if encrypts(v["algorithm"]) else 9
+    if len(payload) < length or payload[:1] != layout:
+        raise Refused("malformed")
+    digests = payload[9:25], payload[25:57]
+    expires_at_ms = int.from_bytes(payload[1:9], "big")
+    return expires_at_ms, digests if encrypts(v["algorithm"]) else None, payload[length:]
+
+
+def check_digests(v, digests):
+    if digests and not hmac.compare_digest(digests[0], principal_digest(v["principal"])):
+        raise Refused("principal")
+    if digests and not hmac.compare_digest(digests[1], request_digest(v["params"])):
+        raise Refused("request")
+
+
+SKEW_MS = 60_000
+
+
+def check_expiry(v, expires_at_ms, end_ms):
+    """`end_ms` is the expiry, or the end of the flow if that is earlier."""
+    if v["now_ms"] >= end_ms:
+        raise Refused("expired")
+    if v["now_ms"] < 0 or expires_at_ms > v["now_ms"] + ttl_of(v) + SKEW_MS:
+        raise Refused("minted_in_future")
+
+
+def open_state(v, payload):
+    """The state of an authentic payload, as a sealer opens it for the request of `v` at `now_ms`."""
+    expires_at_ms, digests, body = read_header(v, b"\x01", payload)
+    check_digests(v, digests)
+    check_expiry(v, expires_at_ms, expires_at_ms)
+    try:
+        state = parse(body.decode(), ())
+    except (ValueError, Unparsable):
+        raise Refused("state") from None
+    if levels(state) > 127:
+        raise Refused("state")
+    return state
 
 
 # -------------------------------------------------------------------------------------- rounds
 
 KINDS = {"elicitation form": 1, "elicitation URL": 2, "sampling": 3, "roots": 4}
-SKEW_MS = 60_000
+
+
+def round_expiry(v):
+    return min(v["now_ms"] + ttl_of(v), v["started_at_ms"] + v["max_flow_ms"])
 
 
 def round_payload(v):
-    expires_at_ms = min(v["now_ms"] + v["ttl_ms"], v["started_at_ms"] + v["max_flow_ms"])
-    return header_of(v, b"\x02", expires_at_ms) + round_body(v)
+    return header_of(v, b"\x02", round_expiry(v)) + round_body(v)
 
 
 def round_body(v):
@@ -137,19 +247,17 @@ def round_body(v):
     return body + b"\x01" + v["state"].encode()
 
 
-class Refused(Exception):
-    pass
-
-
 def open_round(v, payload):
     """The flow, round, beginning, questions and state of an authentic payload, as the boundary opens
     it for the request of `v` at `now_ms`."""
 
+    expires_at_ms, digests, rest = read_header(v, b"\x02", payload)
+
     def take(n):
-        nonlocal payload
-        if len(payload) < n:
+        nonlocal rest
+        if len(rest) < n:
             raise Refused("malformed")
-        taken, payload = payload[:n], payload[n:]
+        taken, rest = rest[:n], rest[n:]
         return taken
 
     def text(data):
@@ -161,39 +269,27 @@ def open_round(v, payload):
     def number(n):
         return int.from_bytes(take(n), "big")
 
-    if take(1) != b"\x02":
-        raise Refused("malformed")
-    expires_at_ms = number(8)
-    digests = (take(16), take(32)) if encrypts(v["algorithm"]) else None
     flow, round_, started_at_ms = take(16).hex(), number(2), number(8)
     count = number(2)
     if count > 256:
         raise Refused("malformed")
-    names = {number: name for name, number in KINDS.items()}
+    kinds = {number: kind for kind, number in KINDS.items()}
     questions = []
     for _ in range(count):
         kind, length = number(1), number(2)
         name = text(take(length))
-        if kind not in names:
+        if kind not in kinds:
             raise Refused("malformed")
-        questions.append([name, names[kind]])
+        questions.append([name, kinds[kind]])
     presence = take(1)
-    if presence == b"\x00" and not payload:
+    if presence == b"\x00" and not rest:
         state = None
     elif presence == b"\x01":
-        state = text(payload)
+        state = text(rest)
     else:
         raise Refused("malformed")
-    if digests and digests[0] != principal_digest(v["principal"]):
-        raise Refused("principal")
-    if digests and digests[1] != request_digest(v["params"]):
-        raise Refused("request")
-    if v["now_ms"] < 0:
-        raise Refused("minted_in_future")
-    if v["now_ms"] >= min(expires_at_ms, started_at_ms + v["max_flow_ms"]):
-        raise Refused("expired")
-    if expires_at_ms > v["now_ms"] + v["ttl_ms"] + SKEW_MS:
-        raise Refused("minted_in_future")
+    check_digests(v, digests)
+    check_expiry(v, expires_at_ms, min(expires_at_ms, started_at_ms + v["max_flow_ms"]))
     if started_at_ms > v["now_ms"] + SKEW_MS:
         raise Refused("minted_in_future")
     return flow, round_, started_at_ms, questions, state
@@ -257,6 +353,15 @@ def parse(text, features):
     )
     check(value)
     return value
+
+
+def levels(value):
+    """How deeply arrays and objects nest."""
+    if isinstance(value, dict):
+        return 1 + max(map(levels, value.values()), default=0)
+    if isinstance(value, list):
+        return 1 + max(map(levels, value), default=0)
+    return 0
 
 
 def decimal(text):

@@ -92,7 +92,7 @@ pub fn run(
         ("nobody instead of the user", &bank, None, now, "refused", user),
         ("another server, same keys", &shop, alice, now, "refused", context),
         ("another key under the same kid", &rekeyed, alice, now, "refused", "unauthentic"),
-        ("a kid that is not in the ring", &restarted, alice, now, "refused", "unknown_key"),
+        ("a kid that is not in the keyring", &restarted, alice, now, "refused", "unknown_key"),
         ("one second before expiry: in time", &bank, alice, in_time, "complete", ""),
         ("at expiry: it starts over", &bank, alice, expiry, "asks bank", "restarted"),
         ("replayed inside the window", &bank, alice, now, "complete", ""),

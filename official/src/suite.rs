@@ -23,6 +23,8 @@ pub const PREFIX: &str = "input-required-result-";
 pub const TAMPERED: &str = "tampered-state";
 /// The scenario that answers a question in the first request, which nobody was asked.
 pub const UNASKED: &str = "ignore-extra-params";
+/// The check of that scenario.
+const UNEXPECTED: &str = "sep-2322-ignore-unexpected-params";
 /// The scenarios, as the suite lists them, without the prefix.
 pub const SCENARIOS: [&str; 14] = [
     "basic-elicitation",
@@ -65,6 +67,16 @@ pub struct Check {
     error_message: Option<String>,
     #[serde(default)]
     details: Value,
+}
+
+impl Check {
+    /// Whether the server's result asks for `user_name` and has a state.
+    fn asks_for_name(&self) -> bool {
+        let part = |pointer| self.details.pointer(pointer);
+        part("/result/resultType").is_some_and(|kind| kind == "input_required")
+            && part("/result/inputRequests/user_name").is_some_and(Value::is_object)
+            && part("/result/requestState").is_some_and(Value::is_string)
+    }
 }
 
 impl Suite {
@@ -164,18 +176,28 @@ impl Run {
     /// Whether a server that removes answers that nobody asked for asked again, which the suite warns
     /// of, and nothing else: the number of checks, or what is wrong.
     pub fn was_asked_again(&self) -> Result<usize, String> {
-        let bad = self.checks.iter().filter(|check| check.status != "SUCCESS");
-        let bad: Vec<_> = bad
-            .map(|check| (check.id.as_str(), check.status.as_str()))
+        let bad: Vec<_> = self
+            .checks
+            .iter()
+            .filter(|check| check.status != "SUCCESS")
             .collect();
-        if bad != [("sep-2322-ignore-unexpected-params", "WARNING")] {
-            return Err(format!("expected one warning, found {bad:?}"));
-        }
+        let warning = match bad[..] {
+            [check] if check.id == UNEXPECTED && check.status == "WARNING" => check,
+            _ => {
+                let found = bad.iter().map(|check| (&*check.id, &*check.status));
+                let found: Vec<_> = found.collect();
+                return Err(format!("expected one warning, found {found:?}"));
+            }
+        };
         if !self.succeeded {
             return Err("the suite exited with an error".into());
         }
         if !self.has("wire-schema-valid") {
             return Err("the suite did not look at the messages".into());
+        }
+        // The suite warns of any result but a complete one, and of errors.
+        if !warning.asks_for_name() {
+            return Err("the server did not ask for user_name with a requestState".into());
         }
         Ok(self.checks.len())
     }
@@ -286,22 +308,45 @@ mod tests {
 
     #[test]
     fn asking_again_is_one_warning_and_nothing_else() {
-        let checks = |status: &str, schema: &str| {
-            json!([
-                {"id": "sep-2322-ignore-unexpected-params", "status": status},
+        let question = json!({"resultType": "input_required",
+            "inputRequests": {"user_name": {"method": "elicitation/create"}},
+            "requestState": "token"});
+        let asked = |status: &str, schema: &str, result: &Value| {
+            let checks = json!([
+                {"id": UNEXPECTED, "status": status, "details": {"result": result}},
                 {"id": "wire-schema-valid", "status": schema},
-            ])
+            ]);
+            run(true, checks).was_asked_again()
         };
-        let asked = |status, schema| run(true, checks(status, schema)).was_asked_again();
-        assert_eq!(asked("WARNING", "SUCCESS"), Ok(2));
+        assert_eq!(asked("WARNING", "SUCCESS", &question), Ok(2));
         for (status, schema) in [
             ("SUCCESS", "SUCCESS"),
             ("FAILURE", "SUCCESS"),
             ("WARNING", "WARNING"),
             ("WARNING", "FAILURE"),
         ] {
-            assert!(asked(status, schema).is_err(), "{status} {schema}");
+            assert!(
+                asked(status, schema, &question).is_err(),
+                "{status} {schema}"
+            );
         }
+        // The suite warns of these in the same words.
+        for (member, value) in [
+            ("resultType", json!("complete")),
+            ("resultType", json!(null)),
+            (
+                "inputRequests",
+                json!({"greeting": {"method": "roots/list"}}),
+            ),
+            ("inputRequests", json!({"user_name": null})),
+            ("requestState", json!(null)),
+            ("requestState", json!({})),
+        ] {
+            let mut other = question.clone();
+            other[member] = value;
+            assert!(asked("WARNING", "SUCCESS", &other).is_err(), "{other}");
+        }
+        assert!(asked("WARNING", "SUCCESS", &Value::Null).is_err());
         assert!(run(true, json!([])).was_asked_again().is_err());
     }
 

@@ -658,6 +658,95 @@ fn what_an_implementation_says_is_not_repeated() {
     assert!(!format!("{error:?}").contains("1234"));
 }
 
+#[derive(Serialize)]
+struct Params<A> {
+    name: &'static str,
+    arguments: A,
+    cursor: u8,
+}
+
+fn with_arguments<A: Serialize>(arguments: A) -> [u8; 32] {
+    let name = "t";
+    let cursor = 1;
+    digest(&Params {
+        name,
+        arguments,
+        cursor,
+    })
+    .unwrap()
+}
+
+#[test]
+fn empty_arguments_are_absent_whatever_type_writes_them() {
+    #[derive(Serialize)]
+    struct Unit;
+    #[derive(Serialize)]
+    struct Empty {}
+    #[derive(Serialize)]
+    struct Wrapper(Empty);
+    #[derive(Serialize)]
+    struct Skipped {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        amount: Option<u8>,
+    }
+    #[derive(Serialize)]
+    struct Null {
+        amount: Option<u8>,
+    }
+    let absent = digest(&json!({"name": "t", "cursor": 1})).unwrap();
+    assert_eq!(with_arguments(()), absent);
+    assert_eq!(with_arguments(None::<u8>), absent);
+    assert_eq!(with_arguments(Unit), absent);
+    assert_eq!(with_arguments(Empty {}), absent);
+    assert_eq!(with_arguments(Some(Wrapper(Empty {}))), absent);
+    assert_eq!(with_arguments(BTreeMap::<u8, u8>::new()), absent);
+    assert_eq!(with_arguments(Skipped { amount: None }), absent);
+    assert_eq!(with_arguments(json!({})), absent);
+
+    assert_ne!(with_arguments(Skipped { amount: Some(0) }), absent);
+    assert_ne!(with_arguments(Null { amount: None }), absent);
+    assert_ne!(with_arguments([0u8; 0]), absent);
+    assert_ne!(with_arguments(Vec::<u8>::new()), absent);
+    assert_ne!(with_arguments(""), absent);
+    assert_ne!(with_arguments(false), absent);
+    assert_ne!(with_arguments([Empty {}]), absent);
+    // Not at the top.
+    let nested = with_arguments(BTreeMap::from([("arguments", Empty {})]));
+    assert_ne!(nested, absent);
+    assert_ne!(nested, with_arguments(BTreeMap::from([("arguments", ())])));
+}
+
+/// A variant is written as an object with one member: at the root, a member of the params.
+#[test]
+fn a_variant_named_arguments_is_such_a_member() {
+    #[derive(Serialize)]
+    enum Root<T> {
+        #[serde(rename = "arguments")]
+        Struct {},
+        #[serde(rename = "arguments")]
+        Newtype(T),
+        #[serde(rename = "arguments")]
+        Tuple(),
+        #[serde(rename = "arguments")]
+        Field { amount: T },
+    }
+    let of = |root: Root<Option<BTreeMap<u8, u8>>>| digest(&root).unwrap();
+    let as_json = |value| digest(&value).unwrap();
+    let absent = as_json(json!({}));
+    assert_eq!(of(Root::Struct {}), absent);
+    assert_eq!(of(Root::Newtype(Some(BTreeMap::new()))), absent);
+    assert_eq!(of(Root::Newtype(None)), absent);
+    let one = Root::Newtype(Some([(1, 2)].into()));
+    assert_eq!(of(one), as_json(json!({"arguments": {"1": 2}})));
+    assert_eq!(of(Root::Tuple()), as_json(json!({"arguments": []})));
+    let field = Root::Field { amount: None };
+    assert_eq!(of(field), as_json(json!({"arguments": {"amount": null}})));
+    // One level down it counts.
+    let nested = BTreeMap::from([("a", Root::<u8>::Struct {})]);
+    let written = json!({"a": {"arguments": {}}});
+    assert_eq!(digest(&nested).unwrap(), as_json(written));
+}
+
 /// A JSON value as the contract sees it, and any of its spellings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Json {
@@ -743,6 +832,31 @@ proptest! {
         prop_assert_eq!(plain, spelled);
         let second = digest_of_text(&params(&other, &mut choices.iter().rev().copied().cycle()));
         prop_assert_eq!(one == other, plain == second, "{:?} {:?}", one, other);
+    }
+
+    /// Wherever the member is, before the others or behind them.
+    #[test]
+    fn arguments_are_absent_exactly_when_null_or_empty(
+        arguments in json_value(),
+        keys in proptest::collection::btree_set("[a-z]{0,3}", 0..4),
+        at in any::<proptest::sample::Index>(),
+    ) {
+        let written = arguments.spell(&mut std::iter::repeat(1));
+        let mut members: Vec<_> = keys.iter().map(|key| format!(r#""{key}":1"#)).collect();
+        let object = |members: &[String]| format!("{{{}}}", members.join(","));
+        let without = object(&members);
+        members.insert(at.index(members.len() + 1), format!(r#""arguments":{written}"#));
+        let with = object(&members);
+        let is_absent = match &arguments {
+            Json::Null => true,
+            Json::Object(members) => members.is_empty(),
+            _ => false,
+        };
+        let same = digest_of_text(&with) == digest_of_text(&without);
+        prop_assert_eq!(same, is_absent, "{}", with);
+        // Deeper, it is a member like any other.
+        let nested = |params: &str| digest_of_text(&format!(r#"{{"a":{params}}}"#));
+        prop_assert_ne!(nested(&with), nested(&without), "{}", with);
     }
 
     #[test]

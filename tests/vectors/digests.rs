@@ -25,7 +25,7 @@ fn digests(principal: Option<&str>, params: &Value) -> Result<(String, String), 
         let (payload, context) = recorder.seen();
         if encrypts { payload } else { context }
     });
-    // version[1] ‖ expires_at_ms[8] ‖ principal[16] ‖ request[32] ‖ "null"
+    // layout[1] ‖ expires_at_ms[8] ‖ principal[16] ‖ request[32] ‖ "null"
     let digests = &payload[2 * 9..2 * 57];
     assert!(context.ends_with(digests));
     let (principal, request) = digests.split_at(2 * 16);
@@ -126,6 +126,8 @@ fn params_nest_as_deeply_as_written() {
     for LevelVector {
         levels,
         parses,
+        parses_in_message,
+        parses_in_batch,
         digest,
     } in vectors
     {
@@ -137,8 +139,11 @@ fn params_nest_as_deeply_as_written() {
         };
         let request = digests(None, &params).ok().map(|(_, request)| request);
         assert_eq!(request, digest, "{levels} levels");
-        let text = params.to_string();
-        let parsed = serde_json::from_str::<Value>(&text);
-        assert_eq!(parsed.is_ok(), parses, "{levels} levels");
+        let is_read = |text: &Value| serde_json::from_str::<Value>(&text.to_string()).is_ok();
+        assert_eq!(is_read(&params), parses, "{levels} levels");
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "m", "params": params});
+        assert_eq!(is_read(&message), parses_in_message, "{levels} levels");
+        let batch = json!([message]);
+        assert_eq!(is_read(&batch), parses_in_batch, "{levels} levels");
     }
 }

@@ -14,6 +14,8 @@ use serde_json::Value;
 #[derive(Deserialize)]
 pub struct Vectors {
     pub error: Value,
+    /// The answer to a request when the codec has an outage, and to a result that cannot be sealed.
+    pub outage: Value,
     pub keys: Vec<KeyVector>,
     pub derived: Vec<DerivedVector>,
     pub principals: Vec<PrincipalVector>,
@@ -74,8 +76,12 @@ pub struct Digest {
 #[derive(Deserialize)]
 pub struct LevelVector {
     pub levels: usize,
-    /// Whether they can arrive as text.
+    /// Whether serde_json reads them as text of their own.
     pub parses: bool,
+    /// Whether it reads a message that has them inside.
+    pub parses_in_message: bool,
+    /// Whether it reads a batch that has that message inside.
+    pub parses_in_batch: bool,
     pub digest: Option<String>,
 }
 
@@ -93,6 +99,7 @@ pub struct Token {
     pub state: String,
     pub now_ms: i64,
     pub ttl_ms: u64,
+    pub anonymous_ttl_ms: u64,
     pub expires_at_ms: i64,
     pub max_token_len: Option<usize>,
     pub nonce: String,
@@ -134,7 +141,9 @@ pub struct RoundVector {
     pub params: String,
     pub now_ms: i64,
     pub ttl_ms: u64,
+    pub anonymous_ttl_ms: u64,
     pub max_flow_ms: u64,
+    pub max_token_len: Option<usize>,
     pub flow: String,
     pub round: u16,
     pub questions: Vec<(String, String)>,
@@ -142,6 +151,7 @@ pub struct RoundVector {
     /// The round that was opened before this one was sealed.
     pub after: Option<String>,
     pub expires_at_ms: i64,
+    pub nonce: String,
     pub context: String,
     pub payload: String,
     pub token: String,
@@ -178,28 +188,41 @@ impl Vectors {
 }
 
 impl RoundVector {
+    /// The request that the token is for, with its `params` parsed.
+    pub fn request<'a>(&'a self, params: &'a Value) -> Request<'a, Value> {
+        Request {
+            version: &self.version,
+            method: &self.method,
+            params,
+            principal: self.principal.as_deref(),
+        }
+    }
+
     pub fn codecs(&self, keys: &Keyring) -> Vec<Box<dyn RequestStateCodec>> {
         codecs(&self.algorithm, keys)
     }
 }
 
 impl Token {
-    pub fn binding(&self) -> Binding {
-        let params: Value = serde_json::from_str(&self.params).unwrap();
-        Binding::new(Request {
+    /// The request that the token is for, with its `params` parsed.
+    pub fn request<'a>(&'a self, params: &'a Value) -> Request<'a, Value> {
+        Request {
             version: &self.version,
             method: &self.method,
-            params: &params,
+            params,
             principal: self.principal.as_deref(),
-        })
-        .unwrap()
+        }
+    }
+
+    pub fn binding(&self) -> Binding {
+        let params = parsed(&self.params);
+        Binding::new(self.request(&params)).unwrap()
     }
 
     pub fn sealer<C: RequestStateCodec>(&self, codec: C, disclosure: Disclosure) -> Sealer<C> {
-        let ttl = Duration::from_millis(self.ttl_ms);
         Sealer::builder(&self.server, codec)
-            .ttl(ttl)
-            .anonymous_ttl(ttl)
+            .ttl(Duration::from_millis(self.ttl_ms))
+            .anonymous_ttl(Duration::from_millis(self.anonymous_ttl_ms))
             .max_token_len(self.max_token_len.unwrap_or(65_536))
             .disclosure(disclosure)
             .build()
@@ -209,6 +232,10 @@ impl Token {
     pub fn codecs(&self, keys: &Keyring) -> Vec<Box<dyn RequestStateCodec>> {
         codecs(&self.algorithm, keys)
     }
+}
+
+pub fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
 }
 
 /// Every codec that makes tokens of this algorithm.

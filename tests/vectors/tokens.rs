@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use request_state::{Disclosure, Keyring, OpenError, RequestStateCodec, Sealer, wire};
+use request_state::{Disclosure, Keyring, OpenError, RequestStateCodec, SealError, Sealer, wire};
 use serde_json::Value;
 
-use crate::file::{Token, Vectors, logged};
+use crate::file::{Token, Vectors, logged, parsed};
 use crate::recorder::{Recorder, hex, unhex};
 
 fn at(ms: i64) -> SystemTime {
@@ -68,12 +68,40 @@ fn payloads_and_contexts_are_as_written() {
     for token in Vectors::read().tokens() {
         let recorder = Recorder::new(token.algorithm != "hmac-sha256");
         let sealer = token.sealer(&recorder, Disclosure::Opaque);
-        let state: Value = serde_json::from_str(&token.state).unwrap();
+        let state = parsed(&token.state);
         let sealed = sealer.seal_at(&state, &token.binding(), at(token.now_ms));
         sealed.expect(&token.name);
         let (payload, context) = recorder.seen();
         assert_eq!(payload, token.payload, "{}", token.name);
         assert_eq!(context, token.context, "{}", token.name);
+    }
+}
+
+/// At a limit of just its length, and not at a byte less.
+#[test]
+fn the_limit_holds_at_seal_too() {
+    let vectors = Vectors::read();
+    let keys = vectors.keyring();
+    let (sealing_kid, _) = keys.sealing();
+    for mut token in vectors.tokens() {
+        if token.kid != sealing_kid {
+            continue;
+        }
+        let longest = token.token.len();
+        let state = parsed(&token.state);
+        for limit in [longest, longest - 1] {
+            token.max_token_len = Some(limit);
+            for codec in token.codecs(&keys) {
+                let sealer = token.sealer(codec, Disclosure::Typed);
+                match sealer.seal_at(&state, &token.binding(), at(token.now_ms)) {
+                    Ok(sealed) => assert_eq!((sealed.len(), limit), (longest, longest)),
+                    Err(SealError::TooLong { length, .. }) => {
+                        assert_eq!((length, limit), (longest, longest - 1), "{}", token.name);
+                    }
+                    Err(error) => panic!("{}: {error}", token.name),
+                }
+            }
+        }
     }
 }
 
@@ -103,7 +131,7 @@ fn every_token_opens_in_its_time() {
     let mut algorithms = BTreeSet::new();
     for mut token in vectors.tokens() {
         token.max_token_len = Some(token.token.len());
-        let state: Value = serde_json::from_str(&token.state).unwrap();
+        let state = parsed(&token.state);
         let (first, end) = (at(token.now_ms - 60_000), at(token.expires_at_ms));
         for codec in token.codecs(&keys) {
             let sealer = token.sealer(codec, Disclosure::Typed);

@@ -38,7 +38,7 @@ pub fn digest<P: Serialize + ?Sized>(params: &P) -> Result<[u8; 32], BindingErro
     let sealer = Sealer::new("server", &recorder).unwrap();
     sealer.seal(&(), &binding).unwrap();
     let payload = recorder.0.lock().unwrap();
-    // version[1] ‖ expiry[8] ‖ principal[16] ‖ request[32] ‖ state
+    // layout[1] ‖ expires_at_ms[8] ‖ principal[16] ‖ request[32] ‖ state
     Ok(payload[25..57].try_into().unwrap())
 }
 
