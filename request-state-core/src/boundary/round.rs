@@ -108,7 +108,8 @@ impl Round {
         match &self.kind {
             Kind::Request(binding) => Ok(binding),
             Kind::Unbound { error, .. } => Err(SealError::Binding(error.clone())),
-            Kind::NoRequest | Kind::Other => Err(SealError::NoRequest),
+            Kind::NoRequest => Err(SealError::NoRequest),
+            Kind::Other => Err(SealError::Uncovered),
         }
     }
 

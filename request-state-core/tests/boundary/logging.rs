@@ -244,6 +244,9 @@ fn a_seal_that_fails_is_logged_with_its_cause() {
     let first = request("prompts/get");
     let (_, round) = opened(&boundary, first.clone(), ALICE);
     let (_, batch) = opened(&boundary, json!([first]), ALICE);
+    let mut unidentifiable = first.clone();
+    unidentifiable["id"] = Value::Null;
+    let (_, notification) = opened(&boundary, unidentifiable, ALICE);
     let (_, listing) = opened(&boundary, request("tools/list"), ALICE);
     let token = ask(&boundary, &first, ALICE, "asked");
     let (_, second) = opened(&boundary, with_state(&first, token), ALICE);
@@ -271,11 +274,19 @@ fn a_seal_that_fails_is_logged_with_its_cause() {
             "seal",
             "inputRequests: entry 1 is not an elicitation",
         ),
+        // What a client can bring about is no mistake of the handler's.
         (
             &batch,
             asks("asked"),
-            "ERROR",
-            "seal",
+            "WARN",
+            "binding",
+            "there is no request to seal",
+        ),
+        (
+            &notification,
+            asks("asked"),
+            "WARN",
+            "binding",
             "there is no request to seal",
         ),
         (
@@ -283,7 +294,7 @@ fn a_seal_that_fails_is_logged_with_its_cause() {
             asks("asked"),
             "ERROR",
             "seal",
-            "there is no request to seal",
+            "results of this method have no requestState",
         ),
         (
             &second,
