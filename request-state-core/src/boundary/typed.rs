@@ -58,7 +58,8 @@ impl<C: RequestStateCodec> Boundary<C> {
     /// here. An empty version means that the request has none.
     ///
     /// The handler must see [`Opened::state`] in the place of the token, and of the answers only
-    /// what [`answers`](Self::answers) keeps.
+    /// what [`answers`](Self::answers) keeps. If your framework hands messages without an id, or
+    /// batches, to the same handlers, remove both from those.
     ///
     /// # Errors
     ///
