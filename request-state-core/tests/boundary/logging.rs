@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use request_state_core::{Boundary, Sealer, Sender, Unidentified};
+use request_state_core::{Boundary, Request, Sealer, Sender, Token, Unidentified};
 use serde_json::{Value, json};
 
 use crate::kit::*;
@@ -343,6 +343,40 @@ fn what_a_client_chose_is_shortened() {
         REJECTED,
         &fields.each_ref().map(String::as_str),
     );
+}
+
+/// Nor does it forge an event, or a color.
+#[test]
+fn what_a_client_chose_breaks_no_line() {
+    let boundary = boundary();
+    let forged = "\n WARN \r\u{1b}[2J\u{202e}\"";
+    let mut message = with_state(&request("tools/call"), format!("kid{forged}.x"));
+    message["id"] = forged.into();
+    message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = forged.into();
+    let log = logged(|| drop(refused(&boundary, message, ALICE)));
+    let fields = ["version", "id"].map(|field| format!("{field}={forged:?}"));
+    let fields = fields.each_ref().map(String::as_str);
+    is_one(&log, "WARN", "malformed", REJECTED, &fields);
+    let line = log.trim_end_matches('\n');
+    assert!(!line.contains(char::is_control), "{log:?}");
+    assert!(!log.contains("kid="), "{log}");
+}
+
+/// Also where a framework says so.
+#[test]
+fn an_empty_version_is_none() {
+    let boundary = boundary();
+    let message = request("tools/call");
+    let request = Request {
+        version: "",
+        method: "tools/call",
+        params: &message["params"],
+        principal: ALICE,
+    };
+    let log = logged(|| drop(boundary.open(request, Token::Text("junk"))));
+    let cause = "the request's version is empty";
+    is_one(&log, "WARN", "binding", REJECTED, &[cause]);
+    assert!(!log.contains("version=\""), "{log}");
 }
 
 #[test]
