@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use request_state_core::{Boundary, Request, Sealer, Sender, Token, Unidentified};
+use request_state_core::{Binding, Boundary, Request, Sealer, Sender, Token, Unidentified};
 use serde_json::{Value, json};
 
 use crate::kit::*;
@@ -343,6 +343,18 @@ fn what_a_client_chose_is_shortened() {
         REJECTED,
         &fields.each_ref().map(String::as_str),
     );
+
+    // A server that opens by hand may take any method from a client.
+    let binding = Binding::new(Request {
+        version: VERSION,
+        method: &"m".repeat(1000),
+        params: &(),
+        principal: ALICE,
+    });
+    let binding = binding.unwrap();
+    let log = logged(|| drop(sealer().open::<Value>("junk", &binding)));
+    let field = format!("method=\"{}\"", "m".repeat(32));
+    is_one(&log, "WARN", "malformed", REJECTED, &[&field]);
 }
 
 /// Nor does it forge an event, or a color.
