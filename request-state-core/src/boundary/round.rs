@@ -86,7 +86,8 @@ impl Round {
         &self.asked
     }
 
-    /// Returns `true` if a question of that round has this name.
+    /// Returns `true` if a question of that round has this name. It says nothing of an answer: a
+    /// client can send the token without one.
     #[must_use]
     pub fn is_asked(&self, name: &str) -> bool {
         let asked = &self.asked;
