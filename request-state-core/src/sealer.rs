@@ -609,10 +609,13 @@ pub enum SealError {
     /// as all that follow.
     #[error("the request cannot be bound: {0}")]
     Binding(BindingError),
-    /// The round is of a batch, of a message without an id, or of a method whose results are never
-    /// `input_required`.
+    /// The round is of a batch or of a message without an id. Clients bring this about, so it is
+    /// logged as `binding`.
     #[error("there is no request to seal a requestState for")]
     NoRequest,
+    /// The round is of a method that is not [covered](crate::Boundary::covers).
+    #[error("results of this method have no requestState")]
+    Uncovered,
     /// The result is `input_required` with neither questions nor a state.
     #[error("the result is input_required with neither inputRequests nor requestState")]
     NothingAsked,
@@ -665,6 +668,7 @@ impl SealError {
             Self::Rounds { .. } => Reason::Rounds,
             Self::Flow { .. } => Reason::Flow,
             Self::Binding(error) => error.reason(),
+            Self::NoRequest => Reason::Binding,
             Self::Codec(EncodeError::Unavailable(error)) => Reason::Unavailable(io_kind(&**error)),
             _ => Reason::Seal,
         }

@@ -16,7 +16,7 @@ pub(super) const STATE: &str = "requestState";
 /// The questions in a result that asks for input.
 pub(super) const REQUESTS: &str = "inputRequests";
 
-/// The client's answers to the questions of the last round.
+/// The client's answers to questions.
 pub(super) const RESPONSES: &str = "inputResponses";
 
 /// `method`, if its requests may carry a state.

@@ -68,7 +68,7 @@ use crate::sealer::Sealer;
 /// | `requestState` | what the handler sees of it | of `inputResponses` |
 /// |---|---|---|
 /// | absent or null | nothing | nothing (see [`answers_without_state`](Self::answers_without_state)) |
-/// | a token for this request and principal, in time | the plain string, or nothing if it wrote none | the answers whose names its last result asked for |
+/// | a token for this request and principal, in time | the plain string, or nothing if it wrote none | the answers whose names were asked for when the token was issued |
 /// | the same, but expired | nothing: it starts over (see [`restart_expired`](Self::restart_expired)) | nothing |
 /// | any other string, the empty one included | rejected | |
 /// | not a string | rejected | |

@@ -71,7 +71,8 @@ impl Round {
     }
 
     /// Returns the id of the flow that the request continues, or `None` for a request that came
-    /// without a token: nobody was asked anything yet, and an effect has no idempotency key.
+    /// without a token or with one that has expired: nobody was asked anything yet, and an effect has
+    /// no idempotency key.
     ///
     /// See [`FlowId`] for how to use it.
     #[must_use]
@@ -80,14 +81,14 @@ impl Round {
     }
 
     /// Returns the number of the round whose questions the request answers, counted from 1, or
-    /// `None` for a request that came without a token.
+    /// `None` where [`flow`](Self::flow) is.
     #[must_use]
     pub fn number(&self) -> Option<u16> {
         Some(self.position?.round)
     }
 
     /// Returns the questions of that round: what this user was asked, by this server, about exactly
-    /// this request, sorted by name. Empty for a request that came without a token.
+    /// this request, sorted by name. Empty where [`flow`](Self::flow) is `None`.
     ///
     /// Those of earlier rounds are not among them. What was answered then belongs into the state.
     #[must_use]
@@ -95,7 +96,8 @@ impl Round {
         &self.asked
     }
 
-    /// Returns `true` if a question of that round has this name.
+    /// Returns `true` if a question of that round has this name. It says nothing of an answer: a
+    /// client can send the token without one.
     #[must_use]
     pub fn is_asked(&self, name: &str) -> bool {
         Question::is_among(&self.asked, name)
@@ -157,7 +159,8 @@ impl Round {
         match &self.kind {
             Kind::Request(binding) => Ok(binding),
             Kind::Unbound { error, .. } => Err(SealError::Binding(error.clone())),
-            Kind::NoRequest | Kind::Other => Err(SealError::NoRequest),
+            Kind::NoRequest => Err(SealError::NoRequest),
+            Kind::Other => Err(SealError::Uncovered),
         }
     }
 

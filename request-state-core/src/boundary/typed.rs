@@ -58,7 +58,8 @@ impl<C: RequestStateCodec> Boundary<C> {
     /// here. An empty version means that the request has none.
     ///
     /// The handler must see [`Opened::state`] in the place of the token, and of the answers only
-    /// what [`answers`](Self::answers) keeps.
+    /// what [`answers`](Self::answers) keeps. If your framework hands messages without an id, or
+    /// batches, to the same handlers, remove both from those.
     ///
     /// # Errors
     ///
@@ -88,8 +89,11 @@ impl<C: RequestStateCodec> Boundary<C> {
     ///     let Opened { round, state, .. } = boundary
     ///         .open(request, token)
     ///         .map_err(|refusal| (refusal.code(), refusal.message(), refusal.data()))?;
-    ///     if round.is_asked("confirm") {
-    ///         return Ok(json!({"resultType": "complete", "was": state}));
+    ///     let mut answers = boundary.answers(&round);
+    ///     let answer = params.pointer("/inputResponses/confirm");
+    ///     if let Some(answer) = answer.filter(|answer| answers.keeps("confirm", answer)) {
+    ///         let said = &answer["action"]; // accept, decline or cancel
+    ///         return Ok(json!({"resultType": "complete", "was": state, "said": said}));
     ///     }
     ///     let questions = [Question::new("confirm", QuestionKind::ElicitationForm)];
     ///     let token = boundary

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use request_state_core::{
-    AnswerAgain, Binding, Boundary, OnceBoundary, Request, Sealer, Sender, Unidentified,
+    AnswerAgain, Binding, Boundary, OnceBoundary, Request, Sealer, Sender, Token, Unidentified,
 };
 use serde_json::{Value, json};
 
@@ -247,6 +247,9 @@ fn a_seal_that_fails_is_logged_with_its_cause() {
     let first = request("prompts/get");
     let (_, round) = opened(&boundary, first.clone(), ALICE);
     let (_, batch) = opened(&boundary, json!([first]), ALICE);
+    let mut unidentifiable = first.clone();
+    unidentifiable["id"] = Value::Null;
+    let (_, notification) = opened(&boundary, unidentifiable, ALICE);
     let (_, listing) = opened(&boundary, request("tools/list"), ALICE);
     let token = ask(&boundary, &first, ALICE, "asked");
     let (_, second) = opened(&boundary, with_state(&first, token), ALICE);
@@ -274,11 +277,19 @@ fn a_seal_that_fails_is_logged_with_its_cause() {
             "seal",
             "inputRequests: entry 1 is not an elicitation",
         ),
+        // What a client can bring about is no mistake of the handler's.
         (
             &batch,
             asks("asked"),
-            "ERROR",
-            "seal",
+            "WARN",
+            "binding",
+            "there is no request to seal",
+        ),
+        (
+            &notification,
+            asks("asked"),
+            "WARN",
+            "binding",
             "there is no request to seal",
         ),
         (
@@ -286,7 +297,7 @@ fn a_seal_that_fails_is_logged_with_its_cause() {
             asks("asked"),
             "ERROR",
             "seal",
-            "there is no request to seal",
+            "results of this method have no requestState",
         ),
         (
             &second,
@@ -335,6 +346,52 @@ fn what_a_client_chose_is_shortened() {
         REJECTED,
         &fields.each_ref().map(String::as_str),
     );
+
+    // A server that opens by hand may take any method from a client.
+    let binding = Binding::new(Request {
+        version: VERSION,
+        method: &"m".repeat(1000),
+        params: &(),
+        principal: ALICE,
+    });
+    let binding = binding.unwrap();
+    let log = logged(|| drop(sealer().open::<Value>("junk", &binding)));
+    let field = format!("method=\"{}\"", "m".repeat(32));
+    is_one(&log, "WARN", "malformed", REJECTED, &[&field]);
+}
+
+/// Nor does it forge an event, or a color.
+#[test]
+fn what_a_client_chose_breaks_no_line() {
+    let boundary = boundary();
+    let forged = "\n WARN \r\u{1b}[2J\u{202e}\"";
+    let mut message = with_state(&request("tools/call"), format!("kid{forged}.x"));
+    message["id"] = forged.into();
+    message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = forged.into();
+    let log = logged(|| drop(refused(&boundary, message, ALICE)));
+    let fields = ["version", "id"].map(|field| format!("{field}={forged:?}"));
+    let fields = fields.each_ref().map(String::as_str);
+    is_one(&log, "WARN", "malformed", REJECTED, &fields);
+    let line = log.trim_end_matches('\n');
+    assert!(!line.contains(char::is_control), "{log:?}");
+    assert!(!log.contains("kid="), "{log}");
+}
+
+/// Also where a framework says so.
+#[test]
+fn an_empty_version_is_none() {
+    let boundary = boundary();
+    let message = request("tools/call");
+    let request = Request {
+        version: "",
+        method: "tools/call",
+        params: &message["params"],
+        principal: ALICE,
+    };
+    let log = logged(|| drop(boundary.open(request, Token::Text("junk"))));
+    let cause = "the request's version is empty";
+    is_one(&log, "WARN", "binding", REJECTED, &[cause]);
+    assert!(!log.contains("version=\""), "{log}");
 }
 
 #[test]

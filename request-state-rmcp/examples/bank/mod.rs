@@ -63,7 +63,9 @@ impl Bank {
         let asked: Wizard = serde_json::from_str(&state).map_err(internal)?;
         let answer = |name: &str| {
             let response = responses.as_ref().and_then(|responses| responses.get(name));
-            response.map_or(Value::Null, |response| response["content"][name].clone())
+            // Who declines or cancels has answered nothing, whatever else the client sends.
+            let accepted = response.filter(|response| response["action"] == "accept");
+            accepted.map_or(Value::Null, |response| response["content"][name].clone())
         };
         let next = match asked {
             Wizard::Bank => match answer("bank") {

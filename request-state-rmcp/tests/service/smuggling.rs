@@ -1,6 +1,10 @@
 //! Ways around the typed requests of rmcp: what it takes for something else reaches other handlers.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use request_state::Boundary;
+use request_state_rmcp::SealedService;
 use serde_json::{Value, json};
 
 use crate::kit::*;
@@ -122,6 +126,30 @@ async fn other_custom_requests_are_left_alone() {
             }
             assert_eq!(wizard.seen(), [json!({"custom": message["params"]})]);
         }
+    }
+}
+
+/// As the docs of `principal` say: once for each request of the three methods, also for a custom one.
+#[tokio::test]
+async fn who_asks_is_asked_once_and_only_where_a_state_may_be() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let server = SealedService::new(Wizard::default(), sealer()).principal(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        Ok(named(ALICE))
+    });
+    let mut raw = Raw::connect(server, MODERN);
+    let mut odd = request("tools/call");
+    odd["params"]["name"] = json!(["transfer"]);
+    for message in METHODS.map(request).into_iter().chain([odd]) {
+        raw.token(&message).await;
+        assert_eq!(asked.swap(0, Ordering::Relaxed), 1, "{message}");
+    }
+    for method in ["acme/call", "Tools/Call", "tools/list"] {
+        let mut message = request("tools/call");
+        message["method"] = json!(method);
+        raw.ask(&message).await;
+        assert_eq!(asked.load(Ordering::Relaxed), 0, "{method}");
     }
 }
 
