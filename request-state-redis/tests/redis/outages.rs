@@ -2,12 +2,12 @@
 //! serves on by itself.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use crate::server::{Server, again, claim, is_failed, settled};
 use request_state_core::{Claimed, RedemptionStore, StoreError};
-use request_state_redis::RedisStoreError;
+use request_state_redis::{RedisStore, RedisStoreError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -60,21 +60,19 @@ async fn a_connection_that_is_cut_between_commands() {
 #[tokio::test]
 async fn a_connection_that_is_cut_before_the_reply() {
     let server = Server::start(&[]);
-    let (port, cut) = proxy(server.port).await;
-    let store = request_state_redis::RedisStore::builder(&format!("redis://127.0.0.1:{port}"))
+    let (port, next_reply) = proxy(server.port).await;
+    let builder = RedisStore::builder(&format!("redis://127.0.0.1:{port}"))
         .clock_margin(Duration::ZERO)
-        .timeout(Duration::from_secs(60))
-        .connect()
-        .await
-        .unwrap();
+        .timeout(Duration::from_secs(60));
+    let store = builder.connect().await.unwrap();
     // The server has the script by then.
     store.claim(&claim()).await.unwrap();
     for _ in 0..20 {
         let claim = claim();
         let entries: u64 = server.run("DBSIZE");
-        cut.store(true, Ordering::SeqCst);
+        next_reply.store(CUT, Ordering::SeqCst);
         assert!(is_failed(&store.claim(&claim).await));
-        assert!(!cut.load(Ordering::SeqCst));
+        assert_eq!(next_reply.load(Ordering::SeqCst), PASS);
         // It was made, and nobody knew.
         assert_eq!(server.run::<u64>("DBSIZE"), entries + 1);
         let used = settled(&store, &again(&claim)).await.unwrap();
@@ -86,28 +84,56 @@ async fn a_connection_that_is_cut_before_the_reply() {
     }
 }
 
-/// Passes everything on, and where the flag is set, closes the connection instead of the next reply.
-async fn proxy(to: u16) -> (u16, Arc<AtomicBool>) {
+/// A peer that is gone without a word, as when a firewall forgets the connection.
+#[tokio::test]
+async fn a_connection_that_is_silent() {
+    let server = Server::start(&[]);
+    let (port, next_reply) = proxy(server.port).await;
+    let builder = RedisStore::builder(&format!("redis://127.0.0.1:{port}"))
+        .clock_margin(Duration::ZERO)
+        .timeout(Duration::from_millis(500));
+    let mut store = builder.clone().connect().await;
+    while let Err(RedisStoreError::TimedOut(_)) = store {
+        store = builder.clone().connect().await;
+    }
+    let store = store.unwrap();
+    let claim = claim();
+    next_reply.store(SWALLOW, Ordering::SeqCst);
+    assert!(is_failed(&store.claim(&claim).await));
+    assert_eq!(settled(&store, &claim).await.unwrap(), Claimed::First);
+}
+
+const PASS: u8 = 0;
+/// Closes the connection instead of passing the reply on.
+const CUT: u8 = 1;
+/// Keeps the connection, and passes nothing on any more.
+const SWALLOW: u8 = 2;
+
+/// A proxy, and what it does with the next reply.
+async fn proxy(to: u16) -> (u16, Arc<AtomicU8>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let cut = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&cut);
+    let next_reply = Arc::new(AtomicU8::new(PASS));
+    let shared = Arc::clone(&next_reply);
     tokio::spawn(async move {
         while let Ok((client, _)) = listener.accept().await {
             let server = TcpStream::connect(("127.0.0.1", to)).await.unwrap();
             let (mut from_client, mut to_client) = client.into_split();
             let (mut from_server, mut to_server) = server.into_split();
-            let flag = Arc::clone(&flag);
+            let next_reply = Arc::clone(&shared);
             let there = tokio::spawn(async move {
                 drop(tokio::io::copy(&mut from_client, &mut to_server).await);
             });
             tokio::spawn(async move {
                 let mut buffer = vec![0; 65_536];
+                let mut silent = false;
                 while let Ok(length @ 1..) = from_server.read(&mut buffer).await {
-                    if flag.swap(false, Ordering::SeqCst) {
-                        break;
+                    match next_reply.swap(PASS, Ordering::SeqCst) {
+                        CUT => break,
+                        SWALLOW => silent = true,
+                        _ => {}
                     }
-                    if to_client.write_all(&buffer[..length]).await.is_err() {
+                    if !silent && to_client.write_all(&buffer[..length]).await.is_err() {
                         break;
                     }
                 }
@@ -115,7 +141,7 @@ async fn proxy(to: u16) -> (u16, Arc<AtomicBool>) {
             });
         }
     });
-    (port, cut)
+    (port, next_reply)
 }
 
 #[tokio::test]
@@ -154,9 +180,7 @@ async fn a_password_that_changes() {
     let store = server.builder().connect().await.unwrap();
     server.run::<String>("CONFIG SET requirepass sesame");
     let url = format!("redis://:wrong-secret@127.0.0.1:{}", server.port);
-    let error = request_state_redis::RedisStore::connect(&url)
-        .await
-        .unwrap_err();
+    let error = RedisStore::connect(&url).await.unwrap_err();
     assert!(
         error.to_string().contains("authentication failed"),
         "{error}"
