@@ -1,0 +1,175 @@
+//! The settings of a store.
+
+use std::fmt;
+use std::time::Duration;
+
+use redis::io::tcp::TcpSettings;
+use redis::{ConnectionInfo, IntoConnectionInfo};
+
+use crate::error::RedisStoreError;
+use crate::link::Target;
+use crate::store::RedisStore;
+
+/// The settings of a [`RedisStore`].
+///
+/// Made by [`RedisStore::builder`] or, for a cluster, `RedisStore::cluster`.
+#[derive(Clone)]
+#[must_use]
+pub struct RedisStoreBuilder {
+    urls: Vec<String>,
+    #[cfg(feature = "cluster")]
+    cluster: bool,
+    prefix: String,
+    pub(crate) timeout: Duration,
+    pub(crate) clock_margin: Duration,
+    pub(crate) trust_persistence: bool,
+    pub(crate) assume_noeviction: bool,
+}
+
+impl RedisStoreBuilder {
+    pub(crate) fn new(urls: Vec<String>) -> Self {
+        Self {
+            urls,
+            #[cfg(feature = "cluster")]
+            cluster: false,
+            prefix: "request-state:".to_owned(),
+            timeout: Duration::from_secs(1),
+            clock_margin: Duration::from_secs(120),
+            trust_persistence: false,
+            assume_noeviction: false,
+        }
+    }
+
+    #[cfg(feature = "cluster")]
+    pub(crate) fn of_cluster(mut self) -> Self {
+        self.cluster = true;
+        self
+    }
+
+    /// Sets the time limit of each call, connecting included. Default: one second.
+    ///
+    /// A call that takes longer fails, and the request is answered with -32603.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets how far the clocks of the servers that seal and of the Redis server may be apart. Default:
+    /// two minutes.
+    ///
+    /// It has two parts: a replica accepts tokens that expire up to a minute beyond its own TTL, and its
+    /// clock may differ from that of Redis by the other minute. After the server has lost its history,
+    /// tokens are unavailable until they are issued this much later. Set it to zero in tests, where one
+    /// clock serves all.
+    pub fn clock_margin(mut self, margin: Duration) -> Self {
+        self.clock_margin = margin;
+        self
+    }
+
+    /// Sets whether a server that restarts is trusted to have everything that it acknowledged. Default:
+    /// `false`, after each restart and failover older tokens are unavailable.
+    ///
+    /// **Only for one node without replicas, with `appendonly yes` and `appendfsync always`, whose files
+    /// are never replaced by a backup.** Anything else can lose a redemption that it acknowledged, and a
+    /// used round could be redeemed again.
+    pub fn trust_persistence(mut self, trust: bool) -> Self {
+        self.trust_persistence = trust;
+        self
+    }
+
+    /// States, in the operator's name, that the server evicts nothing: `maxmemory-policy` is
+    /// `noeviction`, or `maxmemory` is 0.
+    ///
+    /// **Only where `INFO memory` does not show it.** The store then checks nothing, and a server that
+    /// evicts lets used rounds be redeemed again.
+    pub fn assume_noeviction(mut self) -> Self {
+        self.assume_noeviction = true;
+        self
+    }
+
+    /// Sets what all keys start with. Default: `request-state:`.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// Connects, checks that the server evicts nothing, and writes the birth marks that are missing.
+    ///
+    /// # Errors
+    ///
+    /// A [`RedisStoreError`] that names the setting that is wrong.
+    pub async fn connect(self) -> Result<RedisStore, RedisStoreError> {
+        let store = RedisStore::new(&self)?;
+        store.open().await?;
+        Ok(store)
+    }
+
+    /// Does what [`RedisStore::provision`] does, with these settings.
+    ///
+    /// # Errors
+    ///
+    /// A [`RedisStoreError`].
+    pub async fn provision(self) -> Result<(), RedisStoreError> {
+        RedisStore::new(&self)?.provision_marks().await
+    }
+
+    pub(crate) fn checked_prefix(&self) -> Result<String, RedisStoreError> {
+        if self.prefix.contains(['{', '}']) {
+            return Err(RedisStoreError::Prefix);
+        }
+        Ok(self.prefix.clone())
+    }
+
+    pub(crate) fn checked_timeout(&self) -> Result<Duration, RedisStoreError> {
+        if self.timeout.is_zero() || self.timeout > Duration::from_secs(86_400) {
+            return Err(RedisStoreError::Timeout(self.timeout));
+        }
+        Ok(self.timeout)
+    }
+
+    pub(crate) fn target(&self) -> Result<Target, RedisStoreError> {
+        let addresses: Result<Vec<_>, _> = self.urls.iter().map(|url| address(url)).collect();
+        let addresses = addresses.map_err(RedisStoreError::Url)?;
+        #[cfg(feature = "cluster")]
+        if self.cluster {
+            // The client repeats what it may. A nonce is first as often as it comes.
+            let client = redis::cluster::ClusterClient::builder(addresses)
+                .tcp_settings(tcp())
+                .connection_timeout(self.timeout)
+                .response_timeout(self.timeout)
+                .retries(3)
+                .min_retry_wait(10)
+                .max_retry_wait(100)
+                .build();
+            let target = client.map(Box::new).map(Target::Cluster);
+            return target.map_err(RedisStoreError::Url);
+        }
+        let client = match <[ConnectionInfo; 1]>::try_from(addresses) {
+            Ok([address]) => redis::Client::open(address),
+            Err(_) => return Err(RedisStoreError::Unexpected),
+        };
+        client.map(Target::Single).map_err(RedisStoreError::Url)
+    }
+}
+
+fn address(url: &str) -> redis::RedisResult<ConnectionInfo> {
+    Ok(url.into_connection_info()?.set_tcp_settings(tcp()))
+}
+
+/// Calls share a connection: none waits until another is acknowledged.
+fn tcp() -> TcpSettings {
+    TcpSettings::default().set_nodelay(true)
+}
+
+impl fmt::Debug for RedisStoreBuilder {
+    /// Prints the settings, and nothing of the URL, which may have a password in it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisStoreBuilder")
+            .field("prefix", &self.prefix)
+            .field("timeout", &self.timeout)
+            .field("clock_margin", &self.clock_margin)
+            .field("trust_persistence", &self.trust_persistence)
+            .field("assume_noeviction", &self.assume_noeviction)
+            .finish_non_exhaustive()
+    }
+}

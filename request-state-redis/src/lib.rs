@@ -1,0 +1,91 @@
+//! Single use for [`request-state`](https://docs.rs/request-state) with any number of replicas: keeps in
+//! Redis 7 or Valkey which rounds and tokens were redeemed.
+//!
+//! [`RedisStore`] is a [`RedemptionStore`](request_state_core::RedemptionStore). Give it to
+//! `Boundary::once`, `SealedService::once` or `Sealer::open_once`:
+//!
+//! ```no_run
+//! use request_state_core::{Boundary, OnceBoundary, RequestStateCodec, Sealer};
+//! use request_state_redis::{RedisStore, RedisStoreError};
+//!
+//! async fn protect<C: RequestStateCodec>(
+//!     sealer: Sealer<C>,
+//! ) -> Result<OnceBoundary<C>, RedisStoreError> {
+//!     let store = RedisStore::connect("redis://user:password@redis.internal:6379").await?;
+//!     Ok(Boundary::new(sealer).once(store))
+//! }
+//! ```
+//!
+//! # What the server needs
+//!
+//! - **Redis 7 or Valkey**, and a user that may run `EVAL`, `EVALSHA`, `GET`, `GETRANGE`, `SET`, `DEL`,
+//!   `TIME` and `INFO` on the keys `request-state:*`. [`RedisStore::provision`] also needs `DBSIZE`.
+//! - **`maxmemory-policy noeviction`**, or `maxmemory 0`. With any other policy [`RedisStore::connect`] is
+//!   an error: an entry that is evicted is a round that counts again. When the server is full, requests
+//!   are answered with -32603. The policy is read when the store connects, when it reconnects, and
+//!   whenever a mark is set anew; a policy that is changed while a connection lasts is noticed then.
+//! - **Memory**: about 300 bytes for each redemption, for as long as its flow may live, and the kept
+//!   answers.
+//! - **A clock** within a minute of those of your servers.
+//! - **Persistence is optional.** It saves your users nothing by default, see below, and costs nothing in
+//!   safety when it is lax.
+//!
+//! For TLS, use a `rediss://` URL, and switch on a TLS feature of the crate `redis`, such as
+//! `tokio-rustls-comp`.
+//!
+//! # What happens when data is lost
+//!
+//! Redis acknowledges writes that it may lose: all of them without persistence, the last second with
+//! `appendfsync everysec`, the end of the stream when a replica takes over. So the store does not rely on
+//! it. It keeps marks that name the process with the whole history (`run_id` and `master_replid`) and the
+//! time at which that history begins. A mark that is missing, or that names another process, is set
+//! anew, and every token that may be older is **unavailable**: -32603, and the client starts a new flow.
+//!
+//! | event | tokens issued before it | tokens issued afterwards |
+//! |---|---|---|
+//! | the server restarts, with whatever data | unavailable | unavailable for two minutes, then redeemed |
+//! | a replica takes over, in a cluster or not | unavailable, in its slots | likewise, in its slots |
+//! | a slot moves to another node | unavailable, in that slot | likewise, in that slot |
+//! | the first replica attaches, or the last one has been gone for an hour | unavailable | likewise |
+//! | the database is emptied | unavailable | unavailable for two minutes, then redeemed |
+//! | the server does not answer, is full, or is loading its data | unavailable meanwhile | redeemed |
+//!
+//! The two minutes are the [`clock_margin`](RedisStoreBuilder::clock_margin). They also follow the first
+//! connection to a new database, unless [`RedisStore::provision`] was run before. No restart of your
+//! servers is needed in any of these cases.
+//!
+//! One node with `appendonly yes` and `appendfsync always` loses nothing that it acknowledged.
+//! [`trust_persistence`](RedisStoreBuilder::trust_persistence) lets its restarts go unnoticed.
+//!
+//! # What is not covered
+//!
+//! A used round could be redeemed again:
+//!
+//! - **in a split brain**: two primaries that both accept writes. `min-replicas-to-write 1` and
+//!   `min-replicas-max-lag` bound the time.
+//! - **after entries are deleted by hand** and the marks are not: delete with `FLUSHDB`, which removes
+//!   both.
+//! - **behind a proxy that hides `run_id`** or returns that of another server, such as one that spreads
+//!   reads and writes over several.
+//! - **when a node that takes over has a clock that is behind or ahead** by more than the margin.
+//! - **after a time with eviction on a live server**, which was switched on and off again within one
+//!   connection.
+//! - **after [`RedisStore::provision`]** on a database that lost its data.
+//!
+//! # Cost
+//!
+//! One round trip and one script for each redemption. The script reads `INFO` for the identity each time,
+//! because a connection can outlive it: a primary that becomes a replica and then a primary again keeps
+//! its clients. `docs/performance.md` has the figures.
+#![forbid(unsafe_code)]
+
+mod builder;
+mod entry;
+mod error;
+mod link;
+mod script;
+mod store;
+
+pub use crate::builder::RedisStoreBuilder;
+pub use crate::error::RedisStoreError;
+pub use crate::store::RedisStore;

@@ -1,0 +1,134 @@
+//! The connection: opened when it is needed, shared by all calls, and replaced when it breaks.
+
+use std::fmt;
+use std::sync::{Mutex as StdMutex, PoisonError};
+
+use redis::aio::MultiplexedConnection;
+#[cfg(feature = "cluster")]
+use redis::cluster_async::ClusterConnection;
+use redis::{AsyncConnectionConfig, Cmd, RedisResult, Value};
+use tokio::sync::Mutex;
+
+use crate::error::RedisStoreError;
+
+/// Where the server is.
+pub(crate) enum Target {
+    Single(redis::Client),
+    #[cfg(feature = "cluster")]
+    Cluster(Box<redis::cluster::ClusterClient>),
+}
+
+/// A connection that any number of calls may use at once.
+#[derive(Clone)]
+pub(crate) enum Connection {
+    Single(MultiplexedConnection),
+    #[cfg(feature = "cluster")]
+    Cluster(ClusterConnection),
+}
+
+impl Target {
+    async fn connect(&self) -> RedisResult<Connection> {
+        match self {
+            Self::Single(client) => {
+                // The store limits each call as a whole.
+                let config = AsyncConnectionConfig::new()
+                    .set_connection_timeout(None)
+                    .set_response_timeout(None);
+                let connection = client.get_multiplexed_async_connection_with_config(&config);
+                connection.await.map(Connection::Single)
+            }
+            #[cfg(feature = "cluster")]
+            Self::Cluster(client) => client.get_async_connection().await.map(Connection::Cluster),
+        }
+    }
+}
+
+impl Connection {
+    pub(crate) async fn query(&mut self, command: &Cmd) -> RedisResult<Value> {
+        match self {
+            Self::Single(connection) => command.query_async(connection).await,
+            #[cfg(feature = "cluster")]
+            Self::Cluster(connection) => command.query_async(connection).await,
+        }
+    }
+}
+
+/// The connection of a store.
+///
+/// The reconnecting `ConnectionManager` of `redis` does not serve: it gives up for good when the server
+/// is still loading its data, does not notice a peer that only stopped answering, and reconnects without
+/// a chance to read the server's settings.
+pub(crate) struct Link {
+    target: Target,
+    /// With a number that is new for each connection.
+    open: StdMutex<Option<(u64, Connection)>>,
+    /// Held by the one call that connects, with how many connections there were.
+    connecting: Mutex<u64>,
+}
+
+impl Link {
+    pub(crate) fn new(target: Target) -> Self {
+        Self {
+            target,
+            open: StdMutex::new(None),
+            connecting: Mutex::new(0),
+        }
+    }
+
+    /// Returns the connection and its number. Where there is none, opens one, of which `prepare` must
+    /// approve.
+    pub(crate) async fn get<F>(
+        &self,
+        prepare: impl FnOnce(Connection) -> F + Send,
+    ) -> Result<(u64, Connection), RedisStoreError>
+    where
+        F: Future<Output = Result<(), RedisStoreError>> + Send,
+    {
+        if let Some(open) = self.current() {
+            return Ok(open);
+        }
+        let mut number = self.connecting.lock().await;
+        if let Some(open) = self.current() {
+            return Ok(open);
+        }
+        let connection = self.target.connect().await?;
+        prepare(connection.clone()).await?;
+        *number = number.wrapping_add(1);
+        let open = (*number, connection);
+        self.set(Some(open.clone()));
+        Ok(open)
+    }
+
+    /// Forgets the connection of this number. The next call opens another.
+    pub(crate) fn discard(&self, number: u64) {
+        // The client of a cluster has a connection to each node, and replaces them by itself.
+        #[cfg(feature = "cluster")]
+        if let Target::Cluster(_) = self.target {
+            return;
+        }
+        if self.current().is_some_and(|(current, _)| current == number) {
+            self.set(None);
+        }
+    }
+
+    fn current(&self) -> Option<(u64, Connection)> {
+        // No code that can panic runs while it is locked.
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.clone()
+    }
+
+    fn set(&self, connection: Option<(u64, Connection)>) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = connection;
+    }
+}
+
+impl fmt::Debug for Link {
+    /// Prints the address, and nothing of the credentials.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.target {
+            Target::Single(client) => write!(f, "{}", client.get_connection_info().addr()),
+            #[cfg(feature = "cluster")]
+            Target::Cluster(_) => f.write_str("cluster"),
+        }
+    }
+}

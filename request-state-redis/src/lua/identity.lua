@@ -1,0 +1,40 @@
+-- What every script starts with that reads or writes a mark. It defines:
+--
+-- evicts()  an error reply where the server may evict what is kept, and nil where it may not
+-- identity  the process and its replication history: the one that a mark names has the whole history
+--
+-- A connection can outlive an identity: a node that becomes a replica and then a primary again keeps its
+-- clients. So it is read here, for each call, and takes 4 microseconds.
+--
+-- TRUST_PERSISTENCE and ASSUME_NOEVICTION are settings of the store.
+
+local function info(...)
+  local text = redis.pcall('INFO', ...)
+  -- An error where the user may not run INFO.
+  return type(text) == 'string' and text or ''
+end
+
+local function evicts()
+  if ASSUME_NOEVICTION then return nil end
+  local memory = info('memory')
+  local limit = string.match(memory, '\nmaxmemory:(%d+)')
+  local policy = string.match(memory, '\nmaxmemory_policy:([%w-]+)')
+  if not limit or not policy then
+    return redis.error_reply('NOPOLICY INFO memory does not show maxmemory_policy')
+  end
+  if limit ~= '0' and policy ~= 'noeviction' then
+    return redis.error_reply('EVICTS ' .. policy)
+  end
+end
+
+local identity = ''
+if not TRUST_PERSISTENCE then
+  local server = info('server', 'replication')
+  local _, run = string.find(server, '\nrun_id:', 1, true)
+  local _, replication = string.find(server, '\nmaster_replid:', 1, true)
+  if not run or not replication then
+    return redis.error_reply('NOIDENTITY INFO does not show run_id and master_replid')
+  end
+  identity = string.sub(server, run + 1, run + 40)
+    .. string.sub(server, replication + 1, replication + 40)
+end

@@ -1,0 +1,296 @@
+//! The store.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use redis::Value;
+use request_state_core::{Claim, Claimed, Entry, RedemptionStore, StoreError, StoreFuture};
+use tokio::time::{Instant, timeout_at};
+
+use crate::builder::RedisStoreBuilder;
+use crate::entry::{self, BUCKETS, bucket, entry_key, mark_key};
+use crate::error::RedisStoreError;
+use crate::link::{Connection, Link};
+use crate::script::{Reply, Script, Scripts};
+
+/// No mark is younger: a floor for scripts that only look at the mark. The end of the year 9999, in
+/// milliseconds, and the longest lifetime.
+const LATEST_MS: u64 = 253_402_300_799_999;
+
+/// Keeps redemptions in Redis 7 or Valkey, for all replicas of a server.
+///
+/// The [crate's front page](crate) says which settings the server needs, and which losses of data are
+/// covered.
+///
+/// A clone shares the connection. A connection that breaks is opened again by the next call. It must be
+/// used within a Tokio runtime.
+#[derive(Clone)]
+pub struct RedisStore(Arc<Inner>);
+
+struct Inner {
+    link: Link,
+    scripts: Scripts,
+    prefix: String,
+    timeout: Duration,
+    clock_margin_ms: u64,
+}
+
+impl RedisStore {
+    /// Connects to the server at `url`, such as `redis://user:password@host:6379/0`.
+    ///
+    /// # Errors
+    ///
+    /// A [`RedisStoreError`] that names the setting that is wrong.
+    pub async fn connect(url: &str) -> Result<Self, RedisStoreError> {
+        Self::builder(url).connect().await
+    }
+
+    /// Returns a builder for the server at `url` with other settings.
+    pub fn builder(url: &str) -> RedisStoreBuilder {
+        RedisStoreBuilder::new(vec![url.to_owned()])
+    }
+
+    /// Returns a builder for a Redis Cluster, of which `urls` are some nodes.
+    #[cfg(feature = "cluster")]
+    pub fn cluster<U: Into<String>>(urls: impl IntoIterator<Item = U>) -> RedisStoreBuilder {
+        RedisStoreBuilder::new(urls.into_iter().map(Into::into).collect()).of_cluster()
+    }
+
+    /// Declares that an **empty** database has the whole history, so that the tokens of before are
+    /// redeemed at once. Run it once, by hand, before the first replica connects.
+    ///
+    /// Without it, tokens issued before [`connect`](Self::connect) and up to two minutes afterwards are
+    /// unavailable. Never run it on a database that lost its data: every round that was used would be
+    /// good again.
+    ///
+    /// # Errors
+    ///
+    /// [`RedisStoreError::NotEmpty`], or another [`RedisStoreError`].
+    pub async fn provision(url: &str) -> Result<(), RedisStoreError> {
+        Self::builder(url).provision().await
+    }
+
+    pub(crate) fn new(builder: &RedisStoreBuilder) -> Result<Self, RedisStoreError> {
+        Ok(Self(Arc::new(Inner {
+            timeout: builder.checked_timeout()?,
+            prefix: builder.checked_prefix()?,
+            link: Link::new(builder.target()?),
+            scripts: Scripts::new(builder.trust_persistence, builder.assume_noeviction),
+            clock_margin_ms: whole_ms(builder.clock_margin),
+        })))
+    }
+
+    pub(crate) async fn open(&self) -> Result<(), RedisStoreError> {
+        let inner = &*self.0;
+        let connected = timeout_at(inner.deadline(), inner.connection()).await;
+        connected.map_err(|_| inner.timed_out())??;
+        Ok(())
+    }
+
+    pub(crate) async fn provision_marks(&self) -> Result<(), RedisStoreError> {
+        let inner = &*self.0;
+        let provision = async {
+            let unprepared = |_| std::future::ready(Ok(()));
+            let (_, mut connection) = inner.link.get(unprepared).await?;
+            match connection.query(&redis::cmd("DBSIZE")).await? {
+                Value::Int(0) => {
+                    inner
+                        .for_all_buckets(&inner.scripts.provision, connection)
+                        .await
+                }
+                Value::Int(keys) => Err(RedisStoreError::NotEmpty {
+                    keys: keys.unsigned_abs(),
+                }),
+                _ => Err(RedisStoreError::Unexpected),
+            }
+        };
+        let provisioned = timeout_at(inner.deadline(), provision).await;
+        provisioned.map_err(|_| inner.timed_out())?
+    }
+}
+
+impl Inner {
+    fn deadline(&self) -> Instant {
+        let now = Instant::now();
+        // A day later is still a time. If it were not, the call would fail.
+        now.checked_add(self.timeout).unwrap_or(now)
+    }
+
+    fn timed_out(&self) -> RedisStoreError {
+        RedisStoreError::TimedOut(self.timeout)
+    }
+
+    /// Returns the connection. One that is new has read the server's policy, and written the marks that
+    /// are missing: a bucket without one would begin its history, days later perhaps, with its first
+    /// claim.
+    async fn connection(&self) -> Result<(u64, Connection), RedisStoreError> {
+        self.link
+            .get(|connection| self.for_all_buckets(&self.scripts.mark, connection))
+            .await
+    }
+
+    /// Runs a script on the mark of each bucket, all at once.
+    async fn for_all_buckets(
+        &self,
+        script: &Script,
+        connection: Connection,
+    ) -> Result<(), RedisStoreError> {
+        let floor = LATEST_MS.to_string();
+        let mark = async |bucket: u8| -> Result<(), RedisStoreError> {
+            let mut connection = connection.clone();
+            let key = [mark_key(&self.prefix, bucket)];
+            let value = script
+                .run(&mut connection, &key, &[floor.as_bytes()])
+                .await?;
+            match Reply::parse(value) {
+                Some(Reply::Marked | Reply::Forgot) => Ok(()),
+                _ => Err(RedisStoreError::Unexpected),
+            }
+        };
+        // The first one brings the script.
+        mark(0).await?;
+        // All of them, whichever fails: a node of a cluster may be down.
+        join_all((1..BUCKETS).map(mark)).await.into_iter().collect()
+    }
+
+    /// Runs a script within the time limit.
+    async fn run(
+        &self,
+        script: &Script,
+        keys: &[String],
+        args: &[&[u8]],
+        deadline: Instant,
+    ) -> Result<Value, RedisStoreError> {
+        let connected = timeout_at(deadline, self.connection()).await;
+        let (number, mut connection) = connected.map_err(|_| self.timed_out())??;
+        let result = match timeout_at(deadline, script.run(&mut connection, keys, args)).await {
+            Ok(result) => result.map_err(RedisStoreError::from),
+            Err(_) => Err(self.timed_out()),
+        };
+        if let Err(error) = &result
+            && error.breaks_connection()
+        {
+            self.link.discard(number);
+        }
+        result
+    }
+
+    /// Runs a script that needs the history of the time when the token was issued.
+    async fn with_history(
+        &self,
+        script: &Script,
+        id: &[u8; 32],
+        issued_at_ms: u64,
+        args: &[&[u8]],
+    ) -> Result<Reply, StoreError> {
+        let deadline = self.deadline();
+        let keys = [
+            mark_key(&self.prefix, bucket(id)),
+            entry_key(&self.prefix, id),
+        ];
+        let floor = issued_at_ms
+            .saturating_sub(self.clock_margin_ms)
+            .to_string();
+        let args = [&[floor.as_bytes()], args].concat();
+        let value = self.run(script, &keys, &args, deadline).await?;
+        match Reply::parse(value).ok_or(RedisStoreError::Unexpected)? {
+            Reply::Young => Err(StoreError::HistoryLost),
+            Reply::Forgot => {
+                // The other buckets have lost their history too. By best effort: their claims see to it
+                // themselves, only later.
+                drop(timeout_at(deadline, self.mark_again()).await);
+                Err(StoreError::HistoryLost)
+            }
+            reply => Ok(reply),
+        }
+    }
+
+    async fn mark_again(&self) -> Result<(), RedisStoreError> {
+        let (_, connection) = self.connection().await?;
+        self.for_all_buckets(&self.scripts.mark, connection).await
+    }
+
+    async fn claim(&self, claim: &Claim) -> Result<Claimed, StoreError> {
+        let head = entry::head(claim);
+        let lifetime_ms = whole_ms(claim.keep_for).clamp(1, LATEST_MS).to_string();
+        let args = [head.as_slice(), lifetime_ms.as_bytes()];
+        let script = &self.scripts.claim;
+        let reply = self.with_history(script, &claim.id, claim.issued_at_ms, &args);
+        match reply.await? {
+            Reply::First => Ok(Claimed::First),
+            Reply::Entry { bytes, now_ms } => Ok(Claimed::Used(parse(&bytes, now_ms)?)),
+            _ => Err(RedisStoreError::Unexpected.into()),
+        }
+    }
+
+    async fn find(&self, id: &[u8; 32], issued_at_ms: u64) -> Result<Option<Entry>, StoreError> {
+        let reply = self.with_history(&self.scripts.find, id, issued_at_ms, &[]);
+        match reply.await? {
+            Reply::None => Ok(None),
+            Reply::Entry { bytes, now_ms } => parse(&bytes, now_ms).map(Some),
+            _ => Err(RedisStoreError::Unexpected.into()),
+        }
+    }
+
+    /// Runs a script that changes the entry if its nonce is the first of `args`.
+    async fn change(
+        &self,
+        script: &Script,
+        id: &[u8; 32],
+        args: &[&[u8]],
+    ) -> Result<bool, StoreError> {
+        let keys = [entry_key(&self.prefix, id)];
+        match self.run(script, &keys, args, self.deadline()).await? {
+            Value::Int(changed) => Ok(changed == 1),
+            _ => Err(RedisStoreError::Unexpected.into()),
+        }
+    }
+}
+
+fn parse(bytes: &[u8], now_ms: u64) -> Result<Entry, StoreError> {
+    entry::parse(bytes, now_ms).ok_or_else(|| RedisStoreError::Unexpected.into())
+}
+
+/// Milliseconds, a fraction counted as one: an entry is never kept for less.
+fn whole_ms(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+}
+
+impl RedemptionStore for RedisStore {
+    fn claim<'a>(&'a self, claim: &'a Claim) -> StoreFuture<'a, Claimed> {
+        Box::pin(self.0.claim(claim))
+    }
+
+    fn find<'a>(&'a self, id: &'a [u8; 32], issued_at_ms: u64) -> StoreFuture<'a, Option<Entry>> {
+        Box::pin(self.0.find(id, issued_at_ms))
+    }
+
+    fn record<'a>(
+        &'a self,
+        id: &'a [u8; 32],
+        nonce: &'a [u8; 16],
+        answer: &'a [u8],
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            let script = &self.0.scripts.record;
+            self.0.change(script, id, &[nonce, answer]).await
+        })
+    }
+
+    fn release<'a>(&'a self, id: &'a [u8; 32], nonce: &'a [u8; 16]) -> StoreFuture<'a, bool> {
+        Box::pin(async move { self.0.change(&self.0.scripts.release, id, &[nonce]).await })
+    }
+}
+
+impl fmt::Debug for RedisStore {
+    /// Prints the address and the settings, and nothing of the credentials.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisStore")
+            .field("address", &self.0.link)
+            .field("prefix", &self.0.prefix)
+            .field("timeout", &self.0.timeout)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,196 @@
+//! A Redis Cluster of three primaries and their replicas: one dies, and a slot moves.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers may panic, as tests do"
+)]
+
+#[path = "redis/server.rs"]
+#[allow(dead_code, reason = "the other test binary uses more of it")]
+mod server;
+
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::time::Duration;
+
+use request_state_core::{Claim, Claimed, RedemptionStore, StoreError};
+use request_state_redis::{RedisStore, RedisStoreError};
+use server::{Server, again, claim, is_lost, settled};
+
+fn cluster() -> Vec<Server> {
+    let args = "--cluster-enabled yes --cluster-node-timeout 2000 --cluster-require-full-coverage no \
+        --cluster-replica-validity-factor 0";
+    let args: Vec<_> = args.split_whitespace().collect();
+    let nodes: Vec<_> = (0..6).map(|_| Server::start(&args)).collect();
+    let mut create = Command::new("redis-cli");
+    create.args(["--cluster", "create"]);
+    create.args(nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)));
+    create.args(["--cluster-replicas", "1", "--cluster-yes"]);
+    let output = create.output().expect("redis-cli");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+    let settled = |node: &Server| {
+        let replication: String = node.run("INFO replication");
+        let attached = ["master_link_status:up", "connected_slaves:1"];
+        node.run::<String>("CLUSTER INFO")
+            .contains("cluster_state:ok")
+            && attached.iter().any(|state| replication.contains(state))
+    };
+    while !nodes.iter().all(settled) || nodes.iter().filter(|node| is_primary(node)).count() != 3 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    nodes
+}
+
+async fn connect(nodes: &[Server]) -> RedisStore {
+    RedisStore::cluster(nodes.iter().map(Server::url))
+        .clock_margin(Duration::ZERO)
+        .timeout(Duration::from_secs(60))
+        .connect()
+        .await
+        .expect("a store")
+}
+
+fn is_primary(node: &Server) -> bool {
+    node.run::<String>("INFO replication")
+        .contains("role:master")
+}
+
+fn mark(claim: &Claim) -> String {
+    format!("request-state:{{{:02}}}:mark", claim.id[0] % 64)
+}
+
+#[tokio::test]
+async fn a_primary_dies() {
+    let mut nodes = cluster();
+    let store = connect(&nodes).await;
+    // One mark in each bucket, and each primary has some.
+    let primaries = nodes.iter().filter(|node| is_primary(node));
+    let marks: Vec<u64> = primaries.map(|node| node.run("DBSIZE")).collect();
+    assert_eq!((marks.len(), marks.iter().sum()), (3, 64));
+    assert!(marks.iter().all(|marks| *marks > 0));
+
+    let used: Vec<_> = (0..64).map(|_| claim()).collect();
+    for claim in &used {
+        assert_eq!(store.claim(claim).await.unwrap(), Claimed::First);
+    }
+    let unused: Vec<_> = (0..64).map(|_| claim()).collect();
+    let dying = nodes.iter().position(is_primary).expect("a primary");
+    let dead = nodes.remove(dying);
+    let held: BTreeSet<String> = dead.run::<Vec<String>>("KEYS *:mark").into_iter().collect();
+    drop(dead);
+
+    let other = settled_store(&nodes).await;
+    for claim in &used {
+        let claimed = settled(&store, &again(claim)).await;
+        let found = other.find(&claim.id, claim.issued_at_ms).await;
+        if held.contains(&mark(claim)) {
+            assert!(
+                is_lost(&claimed) && is_lost(&found),
+                "{claimed:?} {found:?}"
+            );
+        } else {
+            assert!(matches!(claimed, Ok(Claimed::Used(_))), "{claimed:?}");
+            assert!(matches!(found, Ok(Some(_))), "{found:?}");
+        }
+    }
+    for claim in &unused {
+        let claimed = settled(&store, claim).await;
+        if held.contains(&mark(claim)) {
+            assert!(is_lost(&claimed), "{claimed:?}");
+        } else {
+            assert!(matches!(claimed, Ok(Claimed::First)), "{claimed:?}");
+        }
+    }
+    for _ in 0..64 {
+        let claim = claim();
+        assert!(matches!(settled(&store, &claim).await, Ok(Claimed::First)));
+        let used = settled(&other, &again(&claim)).await;
+        assert!(matches!(used, Ok(Claimed::Used(_))), "{used:?}");
+    }
+}
+
+/// A new replica of the server connects once the cluster has a primary for each slot again.
+async fn settled_store(nodes: &[Server]) -> RedisStore {
+    loop {
+        let builder = RedisStore::cluster(nodes.iter().map(Server::url));
+        let builder = builder
+            .clock_margin(Duration::ZERO)
+            .timeout(Duration::from_secs(60));
+        match builder.connect().await {
+            Err(RedisStoreError::Redis(_) | RedisStoreError::TimedOut(_)) => {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            result => return result.expect("a store"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_slot_moves() {
+    let nodes = cluster();
+    let store = connect(&nodes).await;
+    let used = claim();
+    assert_eq!(store.claim(&used).await.unwrap(), Claimed::First);
+    let unused = again(&claim());
+    let key = mark(&used);
+    let slot: u64 = nodes[0].run(&format!("CLUSTER KEYSLOT {key}"));
+    let holds = |node: &&Server| {
+        let keys: Vec<String> = node.run(&format!("CLUSTER GETKEYSINSLOT {slot} 10"));
+        is_primary(node) && !keys.is_empty()
+    };
+    let from = nodes.iter().find(holds).expect("a primary");
+    let to = nodes
+        .iter()
+        .find(|node| is_primary(node) && !holds(node))
+        .expect("a primary");
+    let id = |node: &Server| node.run::<String>("CLUSTER MYID");
+    to.run::<String>(&format!("CLUSTER SETSLOT {slot} IMPORTING {}", id(from)));
+    from.run::<String>(&format!("CLUSTER SETSLOT {slot} MIGRATING {}", id(to)));
+    let migrate = |key: &str| {
+        from.run::<String>(&format!("MIGRATE 127.0.0.1 {} {key} 0 60000", to.port));
+    };
+    // Half moved: nobody has both keys.
+    migrate(&key);
+    let claimed = store.claim(&again(&used)).await;
+    assert!(matches!(claimed, Err(StoreError::Failed(_))), "{claimed:?}");
+    let rest: Vec<String> = from.run(&format!("CLUSTER GETKEYSINSLOT {slot} 10"));
+    rest.iter().for_each(|key| migrate(key));
+    for node in [to, from] {
+        node.run::<String>(&format!("CLUSTER SETSLOT {slot} NODE {}", id(to)));
+    }
+    // The other node has all keys, and does not know that it has.
+    assert!(is_lost(&settled(&store, &again(&used)).await));
+    let mut same_bucket = unused;
+    same_bucket.id[0] = used.id[0];
+    assert!(is_lost(&settled(&store, &same_bucket).await));
+    let mut next = claim();
+    next.id[0] = used.id[0];
+    assert!(matches!(settled(&store, &next).await, Ok(Claimed::First)));
+    assert!(matches!(
+        settled(&store, &again(&next)).await,
+        Ok(Claimed::Used(_))
+    ));
+}
+
+#[tokio::test]
+async fn a_node_of_a_cluster_is_not_enough() {
+    let node = Server::start(&["--cluster-enabled", "yes"]);
+    // A node without slots.
+    let error = node.builder().connect().await.unwrap_err();
+    assert!(matches!(&error, RedisStoreError::Redis(_)), "{error}");
+    let none = RedisStore::cluster(Vec::<String>::new())
+        .connect()
+        .await
+        .unwrap_err();
+    assert!(
+        none.to_string().starts_with("the url is not valid: "),
+        "{none}"
+    );
+}
