@@ -51,7 +51,8 @@ pub use report::{Outcome, Report, Verdict};
 #[doc(hidden)]
 pub use suite::{run_case, run_keyless_case};
 
-use kit::make_with;
+use catalogue::RUNS;
+use kit::{Make, make_with};
 
 /// Runs every case on the codecs that `make` makes.
 ///
@@ -84,7 +85,7 @@ use kit::make_with;
 /// println!("{report}");
 /// ```
 pub fn check<'a, C: RequestStateCodec + 'a>(make: impl Fn(&Keyring) -> C + 'a) -> Report {
-    Report::new(&make_with(make), true)
+    report(&make_with(make), true)
 }
 
 /// Runs every case on a codec that takes no keyring, such as one whose keys are in a key management
@@ -113,5 +114,10 @@ pub fn check<'a, C: RequestStateCodec + 'a>(make: impl Fn(&Keyring) -> C + 'a) -
 /// assert!(report.is_ok(), "{report}");
 /// ```
 pub fn check_keyless<'a, C: RequestStateCodec + 'a>(make: impl Fn() -> C + 'a) -> Report {
-    Report::new(&make_with(move |_| make()), false)
+    report(&make_with(move |_| make()), false)
+}
+
+fn report(make: &Make<'_>, takes_keyring: bool) -> Report {
+    let cases = CASES.iter().zip(RUNS);
+    Report::of(cases.map(|(case, run)| suite::outcome(case, *run, make, takes_keyring)))
 }
