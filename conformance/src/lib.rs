@@ -40,6 +40,7 @@ mod lockstep;
 mod random;
 mod report;
 mod stop;
+mod stores;
 mod suite;
 mod token;
 mod watched;
@@ -48,6 +49,9 @@ use request_state_core::{Keyring, RequestStateCodec};
 
 pub use catalogue::{CASES, Case};
 pub use report::{Outcome, Report, Verdict};
+#[doc(hidden)]
+pub use stores::run_store_case;
+pub use stores::{History, STORE_CASES, StoreSuite, check_store};
 #[doc(hidden)]
 pub use suite::{run_case, run_keyless_case};
 
