@@ -47,30 +47,30 @@ pub(crate) async fn only_the_holder(kit: &Kit<'_>) -> Verdict {
 
 pub(crate) async fn only_what_is_claimed(kit: &Kit<'_>) -> Verdict {
     let [one, two] = kit.pair().await?;
-    let (claim, neighbor) = (kit.claim()?, kit.claim()?);
-    one.must_be_first(&neighbor, "an id that nobody has claimed")
+    let (before, claim, after) = (kit.claim()?, kit.claim()?, kit.claim()?);
+    one.must_be_first(&before, "an id that nobody has claimed")
         .await?;
     two.must_not_release(&claim, "an id that nobody has claimed")
         .await?;
     // Nor is it released in advance.
-    one.must_be_first(&claim, "an id that nobody has claimed")
+    let about = "release was called before the claim";
+    one.must_be_first(&claim, about).await?;
+    one.must_show(&claim, &kit.other(&claim)?, None, about)
         .await?;
-    one.must_show(
-        &claim,
-        &kit.other(&claim)?,
-        None,
-        "release was called before the claim",
-    )
-    .await?;
-    two.must_release(&claim, "right after the claim").await?;
+    two.must_be_first(&after, "an id that nobody has claimed")
+        .await?;
+    two.must_release(&claim, "after other claims").await?;
     for handle in [&one, &two] {
         handle
             .must_not_release(&claim, "a claim that was released already")
             .await?;
+        for neighbor in [&before, &after] {
+            let about = "after another claim was released";
+            let other = kit.other(neighbor)?;
+            handle.must_show(neighbor, &other, None, about).await?;
+        }
     }
-    let about = "after another claim was released";
-    two.must_show(&neighbor, &kit.other(&neighbor)?, None, about)
-        .await
+    Ok(())
 }
 
 pub(crate) async fn makes_a_new_claim_possible(kit: &Kit<'_>) -> Verdict {
