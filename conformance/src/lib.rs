@@ -27,6 +27,13 @@
 //! compare in constant time, and have the code read.
 //!
 //! It cannot stop a codec that never returns.
+//!
+//! # Stores
+//!
+//! Likewise for a store of redemptions, which single use needs: [`store_suite!`] and [`check_store`] try
+//! what [`RedemptionStore`](request_state_core::RedemptionStore) promises on yours. [`STORE_CASES`] lists
+//! what is tried, and `docs/custom-store.md` what cannot be found. Faulty stores are in
+//! `tests/faulty_stores/`.
 #![forbid(unsafe_code)]
 // A codec under test is code of a stranger, and what it returns must not bring the suite down. What
 // the suite adds up are lengths of its own.

@@ -28,12 +28,14 @@ macro_rules! __store_cases {
             }
             simultaneous {
                 many_at_once "Checking and then setting is two steps: of many claims between them, each wins."
-                two_threads "What two threads do at the same moment must be one step, without an await in between to show it."
-                many_threads "A server opens on many threads at once, and on several replicas."
                 repeated_commands "A repeated command and its rivals arrive at once: all copies of one nonce win, and no other."
                 dropped_half_way "The client of a request disconnects at any await: the claim is made or not, and the store goes on."
                 released_and_claimed "A release in two steps removes the claim that came in between."
                 recorded_and_released "A record in two steps writes one round's answer onto the claim that came in between."
+            }
+            threads {
+                two_at_the_same_moment "What two threads do at the same moment must be one step, without an await in between to show it."
+                many "A server opens on many threads at once, and on several replicas."
             }
             keeping {
                 for_the_whole_lifetime "An entry that ends early lets its round count twice."

@@ -33,7 +33,7 @@ impl<'a> Kit<'a> {
     ///
     /// The store may have come up within this millisecond, or its clock be a little ahead.
     pub(super) async fn handle(&self) -> Result<Handle<'a>, Stop> {
-        const PATIENCE: Duration = Duration::from_secs(5);
+        const PATIENCE: Duration = Duration::from_secs(3);
         let handle = Handle::new(self.suite.make.connect().await);
         let started = Instant::now();
         let probe = self.claim()?.id;
@@ -62,9 +62,7 @@ impl<'a> Kit<'a> {
     pub(super) async fn unreachable(&self) -> Result<Handle<'a>, Stop> {
         match &self.suite.unreachable {
             Some(make) => Ok(Handle::new(make.connect().await)),
-            None => Err(Stop::NotApplicable(
-                "the suite was given no unreachable store",
-            )),
+            None => Err(Stop::NotApplicable("no unreachable store was given")),
         }
     }
 

@@ -58,13 +58,13 @@ pub fn check_store<'a, S: RedemptionStore + 'a>(make: impl AsyncFn() -> S + 'a) 
 /// Futures run on a tokio runtime with several threads, which the suite creates once for each process.
 /// So call the suite from a plain `#[test]` and not from within another runtime.
 ///
-/// The store needs room for 10,000 entries. Ids are random, so it need not be empty, and other tests may
+/// The store needs room for 20,000 entries. Ids are random, so it need not be empty, and other tests may
 /// use it. Most entries that the suite leaves behind end after ten minutes, some after thousands of
 /// years.
 ///
 /// # Examples
 ///
-/// ```
+/// ```no_run
 /// use std::sync::LazyLock;
 /// use request_state_conformance::{History, StoreSuite};
 /// # use request_state_core::{Claim, Claimed, Entry, MemoryStore, RedemptionStore, StoreError, StoreFuture};

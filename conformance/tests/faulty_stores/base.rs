@@ -46,6 +46,10 @@ impl Database {
     }
 }
 
+/// Records an answer, for an id and a nonce.
+pub type Record =
+    for<'a> fn(&'a Base, &'a [u8; 32], &'a [u8; 16], &'a [u8]) -> StoreFuture<'a, bool>;
+
 /// The steps of a store.
 #[derive(Clone, Copy)]
 pub struct Steps {
@@ -80,7 +84,7 @@ pub struct Steps {
     // The whole calls.
     pub claim: for<'a> fn(&'a Base, &'a Claim) -> StoreFuture<'a, Claimed>,
     pub find: for<'a> fn(&'a Base, &'a [u8; 32], u64) -> StoreFuture<'a, Option<Entry>>,
-    pub record: for<'a> fn(&'a Base, &'a [u8; 32], &'a [u8; 16], &'a [u8]) -> StoreFuture<'a, bool>,
+    pub record: Record,
     pub release: for<'a> fn(&'a Base, &'a [u8; 32], &'a [u8; 16]) -> StoreFuture<'a, bool>,
 }
 

@@ -54,10 +54,8 @@ pub fn faults() -> Vec<Fault> {
         lasting(
             "counts a lifetime in signed seconds of 32 bits",
             LONG,
-            |lifetime| match i32::try_from(lifetime.as_secs() as u32 as i32) {
-                Ok(seconds) if seconds >= 0 => {
-                    lifetime.min(Duration::from_secs(seconds as u64 + 1))
-                }
+            |lifetime| match u64::try_from(lifetime.as_secs() as i32) {
+                Ok(seconds) => lifetime.min(Duration::from_secs(seconds + 1)),
                 _ => Duration::ZERO,
             },
         ),

@@ -59,7 +59,7 @@ pub fn faults() -> Vec<Fault> {
         ),
         step(
             "checks and then sets, and lets another thread run in between",
-            "simultaneous::two_threads",
+            "threads::two_at_the_same_moment",
             Steps {
                 claim: |base, claim| {
                     Box::pin(async {
@@ -76,7 +76,7 @@ pub fn faults() -> Vec<Fault> {
         ),
         step(
             "checks and then sets, without a pause",
-            "simultaneous::two_threads",
+            "threads::two_at_the_same_moment",
             Steps {
                 claim: |base, claim| {
                     Box::pin(async {
@@ -109,7 +109,7 @@ pub fn faults() -> Vec<Fault> {
         ),
         step(
             "is first where another call holds the lock",
-            "simultaneous::many_threads",
+            "threads::many",
             Steps {
                 claim: |base, claim| {
                     Box::pin(async {
@@ -125,7 +125,7 @@ pub fn faults() -> Vec<Fault> {
         ),
         step(
             "remembers per thread",
-            "simultaneous::many_threads",
+            "threads::many",
             Steps {
                 key: |id| [format!("{:?}", thread::current().id()).as_bytes(), id].concat(),
                 ..RIGHT

@@ -8,3 +8,4 @@ pub(super) mod outage;
 pub(super) mod record;
 pub(super) mod release;
 pub(super) mod simultaneous;
+pub(super) mod threads;

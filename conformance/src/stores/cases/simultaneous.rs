@@ -1,15 +1,8 @@
 //! Claims at the same time, and what races with them.
 
-use std::collections::HashMap;
-use std::panic::{self, AssertUnwindSafe};
-use std::sync::Barrier;
-use std::thread;
-
 use request_state_core::{Claim, Claimed};
-use tokio::runtime::Handle as Runtime;
 
-use crate::lockstep::in_lockstep;
-use crate::stop::{Stop, Verdict, ensure, panic_text};
+use crate::stop::{Stop, Verdict, ensure};
 use crate::stores::handle::{Handle, must_be};
 use crate::stores::kit::Kit;
 use crate::stores::together::{Schedule, Step, all, dropped_after, schedules};
@@ -27,13 +20,15 @@ pub(crate) async fn many_at_once(kit: &Kit<'_>) -> Verdict {
 }
 
 /// Claims of one id.
-fn rivals(kit: &Kit<'_>, count: usize) -> Result<Vec<Claim>, Stop> {
+pub(super) fn rivals(kit: &Kit<'_>, count: usize) -> Result<Vec<Claim>, Stop> {
     let first = kit.claim()?;
     (0..count).map(|_| kit.other(&first)).collect()
 }
 
-/// Fails unless the claims of one nonce were first, and all others found that one.
-fn must_have_one_winner<'c>(results: impl IntoIterator<Item = (&'c Claim, Claimed)>) -> Verdict {
+/// Fails unless the claims of one nonce were first, and all others found that one. Returns the winner.
+pub(super) fn must_have_one_winner<'c>(
+    results: impl IntoIterator<Item = (&'c Claim, Claimed)>,
+) -> Result<&'c Claim, Stop> {
     let results: Vec<_> = results.into_iter().collect();
     let firsts = results
         .iter()
@@ -60,77 +55,7 @@ fn must_have_one_winner<'c>(results: impl IntoIterator<Item = (&'c Claim, Claime
             Claimed::Used(entry) => must_be(entry, winner, None, "a simultaneous claim")?,
         }
     }
-    Ok(())
-}
-
-pub(crate) async fn two_threads(kit: &Kit<'_>) -> Verdict {
-    const ROUNDS: usize = 4_000;
-    let [one, two] = kit.pair().await?;
-    let runtime = Runtime::current();
-    let rounds: Vec<[Claim; 2]> = (0..=ROUNDS)
-        .map(|_| {
-            let claim = kit.claim()?;
-            Ok([kit.other(&claim)?, claim])
-        })
-        .collect::<Result<_, Stop>>()?;
-    let claimed = in_lockstep(ROUNDS, |thread, round| {
-        // On two handles and on one, by turns.
-        let is_other = (thread + round).is_multiple_of(2) && round % 4 < 2;
-        let handle = if is_other { &two } else { &one };
-        let claim = rounds.get(round).and_then(|rivals| rivals.get(thread));
-        let claim = claim.ok_or_else(|| Stop::Failed("no such round".into()))?;
-        Ok((round, claim, runtime.block_on(handle.claim(claim))?))
-    })?;
-    let mut by_round: HashMap<usize, Vec<(&Claim, Claimed)>> = HashMap::new();
-    for (round, claim, result) in claimed {
-        by_round.entry(round).or_default().push((claim, result));
-    }
-    by_round.into_values().try_for_each(must_have_one_winner)
-}
-
-pub(crate) async fn many_threads(kit: &Kit<'_>) -> Verdict {
-    const THREADS: usize = 8;
-    let handles = kit.pair().await?;
-    let runtime = Runtime::current();
-    let rounds: Vec<Vec<Claim>> = (0..100)
-        .map(|_| rivals(kit, THREADS))
-        .collect::<Result<_, Stop>>()?;
-    let start = Barrier::new(THREADS);
-    let run = |thread: usize, handle: &Handle<'_>| {
-        let mut results = Vec::new();
-        for rivals in &rounds {
-            // Each thread arrives at each barrier, whatever the store does.
-            start.wait();
-            let claim = rivals.get(thread);
-            let claim = claim.ok_or_else(|| Stop::Failed("no such thread".into()));
-            results.push(claim.and_then(|claim| {
-                let claiming =
-                    panic::catch_unwind(AssertUnwindSafe(|| runtime.block_on(handle.claim(claim))));
-                claiming.map_err(|panic| panic_text(&*panic))?
-            }));
-        }
-        results
-    };
-    let run = &run;
-    let results = thread::scope(|scope| {
-        let threads = (0..THREADS).zip(handles.iter().cycle());
-        let threads: Vec<_> = threads
-            .map(|(thread, handle)| scope.spawn(move || run(thread, handle)))
-            .collect();
-        let ends = threads.into_iter().map(thread::ScopedJoinHandle::join);
-        ends.collect::<Result<Vec<_>, _>>()
-    });
-    let mut by_thread: Vec<_> = results
-        .map_err(|panic| panic_text(&*panic))?
-        .into_iter()
-        .map(Vec::into_iter)
-        .collect();
-    for rivals in &rounds {
-        let results = by_thread.iter_mut().filter_map(Iterator::next);
-        let results = results.collect::<Result<Vec<_>, _>>()?;
-        must_have_one_winner(rivals.iter().zip(results))?;
-    }
-    Ok(())
+    Ok(winner)
 }
 
 pub(crate) async fn repeated_commands(kit: &Kit<'_>) -> Verdict {
