@@ -37,7 +37,8 @@ fn names(report: &Report) -> Vec<String> {
 
 #[test]
 fn right_stores_pass_however_they_are_built() {
-    let right: [(&str, fn() -> StoreSuite<'static>); 3] = [
+    type Make = fn() -> StoreSuite<'static>;
+    let right: [(&str, Make); 3] = [
         (
             "keeps its entries for good, as a table that nobody cleans",
             || {
