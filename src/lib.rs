@@ -26,3 +26,8 @@ pub use default_codec::DefaultCodec;
 #[cfg(all(doctest, feature = "aes-gcm"))]
 #[doc = include_str!("../docs/custom-codec.md")]
 struct CustomCodecPage;
+
+/// Likewise.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/custom-store.md")]
+struct CustomStorePage;

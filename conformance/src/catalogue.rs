@@ -192,19 +192,22 @@ macro_rules! table {
             group: stringify!($group),
             name: stringify!($name),
             why: $why,
-            run: cases::$group::$name,
         },)*)*];
+
+        /// What each of them does, in the same order.
+        pub(crate) const RUNS: &[Run] = &[$($(cases::$group::$name,)*)*];
     };
 }
 
 __cases!([table] []);
 
-/// One thing that the suite tries.
+pub(crate) type Run = fn(&Kit<'_>) -> Verdict;
+
+/// One thing that a suite tries.
 pub struct Case {
-    group: &'static str,
-    name: &'static str,
-    why: &'static str,
-    pub(crate) run: fn(&Kit<'_>) -> Verdict,
+    pub(crate) group: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) why: &'static str,
 }
 
 impl Case {

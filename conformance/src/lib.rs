@@ -27,6 +27,13 @@
 //! compare in constant time, and have the code read.
 //!
 //! It cannot stop a codec that never returns.
+//!
+//! # Stores
+//!
+//! Likewise for a store of redemptions, which single use needs: [`store_suite!`] and [`check_store`] try
+//! what [`RedemptionStore`](request_state_core::RedemptionStore) promises on yours. [`STORE_CASES`] lists
+//! what is tried, and `docs/custom-store.md` what cannot be found. Faulty stores are in
+//! `tests/faulty_stores/`.
 #![forbid(unsafe_code)]
 // A codec under test is code of a stranger, and what it returns must not bring the suite down. What
 // the suite adds up are lengths of its own.
@@ -40,6 +47,7 @@ mod lockstep;
 mod random;
 mod report;
 mod stop;
+mod stores;
 mod suite;
 mod token;
 mod watched;
@@ -49,9 +57,13 @@ use request_state_core::{Keyring, RequestStateCodec};
 pub use catalogue::{CASES, Case};
 pub use report::{Outcome, Report, Verdict};
 #[doc(hidden)]
+pub use stores::run_store_case;
+pub use stores::{History, STORE_CASES, StoreSuite, check_store};
+#[doc(hidden)]
 pub use suite::{run_case, run_keyless_case};
 
-use kit::make_with;
+use catalogue::RUNS;
+use kit::{Make, make_with};
 
 /// Runs every case on the codecs that `make` makes.
 ///
@@ -84,7 +96,7 @@ use kit::make_with;
 /// println!("{report}");
 /// ```
 pub fn check<'a, C: RequestStateCodec + 'a>(make: impl Fn(&Keyring) -> C + 'a) -> Report {
-    Report::new(&make_with(make), true)
+    report(&make_with(make), true)
 }
 
 /// Runs every case on a codec that takes no keyring, such as one whose keys are in a key management
@@ -113,5 +125,10 @@ pub fn check<'a, C: RequestStateCodec + 'a>(make: impl Fn(&Keyring) -> C + 'a) -
 /// assert!(report.is_ok(), "{report}");
 /// ```
 pub fn check_keyless<'a, C: RequestStateCodec + 'a>(make: impl Fn() -> C + 'a) -> Report {
-    Report::new(&make_with(move |_| make()), false)
+    report(&make_with(move |_| make()), false)
+}
+
+fn report(make: &Make<'_>, takes_keyring: bool) -> Report {
+    let cases = CASES.iter().zip(RUNS);
+    Report::of(cases.map(|(case, run)| suite::outcome(case, *run, make, takes_keyring)))
 }

@@ -4,11 +4,10 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use crate::catalogue::{CASES, Case};
-use crate::kit::{Kit, Make};
-use crate::stop::{Stop, panic_text};
+use crate::catalogue::Case;
+use crate::stop::{self, Stop, panic_text};
 
-/// What all cases said of a codec. It prints as a test report does.
+/// The results of all cases. Its `Display` output resembles that of `cargo test`.
 #[derive(Debug)]
 #[must_use]
 pub struct Report {
@@ -16,7 +15,7 @@ pub struct Report {
     time: Duration,
 }
 
-/// What one case said.
+/// The result of one case.
 #[derive(Debug)]
 pub struct Outcome {
     /// The case.
@@ -32,16 +31,16 @@ pub struct Outcome {
 pub enum Verdict {
     /// Nothing was found.
     Passed,
-    /// The codec broke a promise: what it did.
+    /// A promise was broken: what happened.
     Failed(String),
-    /// The case says nothing about a codec of this kind: why.
+    /// The case does not apply, and why.
     NotApplicable(&'static str),
 }
 
 impl Report {
-    pub(crate) fn new(make: &Make<'_>, takes_keyring: bool) -> Self {
+    /// Collects the outcomes of cases, which run meanwhile.
+    pub(crate) fn of(outcomes: impl Iterator<Item = Outcome>) -> Self {
         let started = Instant::now();
-        let outcomes = CASES.iter().map(|case| run(case, make, takes_keyring));
         Self {
             outcomes: outcomes.collect(),
             time: started.elapsed(),
@@ -67,20 +66,36 @@ impl Report {
     }
 }
 
-/// Runs one case. A panic, of the codec or of what makes it, fails the case.
-pub(crate) fn run(case: &'static Case, make: &Make<'_>, takes_keyring: bool) -> Outcome {
-    let kit = Kit::new(Make::clone(make), takes_keyring);
-    let result = catch_unwind(AssertUnwindSafe(|| (case.run)(&kit)));
-    let verdict = match result {
-        Ok(Ok(())) => Verdict::Passed,
-        Ok(Err(Stop::Failed(text))) => Verdict::Failed(text),
-        Ok(Err(Stop::NotApplicable(why))) => Verdict::NotApplicable(why),
-        Err(panic) => Verdict::Failed(panic_text(&*panic)),
-    };
-    Outcome {
-        case,
-        verdict,
-        note: kit.take_note(),
+impl Outcome {
+    /// Returns what a case did. A panic, of what is under test or of what makes it, fails the case.
+    ///
+    /// The note is asked for afterwards.
+    pub(crate) fn of(
+        case: &'static Case,
+        run: impl FnOnce() -> stop::Verdict,
+        note: impl FnOnce() -> Option<String>,
+    ) -> Self {
+        let verdict = match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(Ok(())) => Verdict::Passed,
+            Ok(Err(Stop::Failed(text))) => Verdict::Failed(text),
+            Ok(Err(Stop::NotApplicable(why))) => Verdict::NotApplicable(why),
+            Err(panic) => Verdict::Failed(panic_text(&*panic)),
+        };
+        let note = note();
+        Self {
+            case,
+            verdict,
+            note,
+        }
+    }
+
+    /// Prints the outcome, and returns what is wrong: what the test of one case does.
+    pub(crate) fn tell(self) -> Result<(), String> {
+        println!("{self}");
+        match self.verdict {
+            Verdict::Failed(text) => Err(format!("{text}\nWhy: {}", self.case.why())),
+            Verdict::Passed | Verdict::NotApplicable(_) => Ok(()),
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use request_state_core::{Keyring, RequestStateCodec};
 
-use crate::catalogue::CASES;
-use crate::kit::{Make, make_with};
-use crate::report::{self, Outcome, Verdict};
+use crate::catalogue::{CASES, Case, RUNS, Run};
+use crate::kit::{Kit, Make, make_with};
+use crate::report::Outcome;
 
 /// A module of tests, one for each [case](crate::CASES), so that `cargo test` names what fails.
 ///
@@ -102,13 +102,19 @@ pub fn run_keyless_case<'a, C: RequestStateCodec + 'a>(
 }
 
 fn run(name: &str, make: &Make<'_>, takes_keyring: bool) -> Result<(), String> {
-    let case = CASES.iter().find(|case| case.to_string() == name);
-    let case = case.ok_or_else(|| format!("there is no case {name}"))?;
-    let outcome = report::run(case, make, takes_keyring);
-    println!("{outcome}");
-    let Outcome { verdict, .. } = outcome;
-    match verdict {
-        Verdict::Failed(text) => Err(format!("{text}\nWhy: {}", case.why())),
-        Verdict::Passed | Verdict::NotApplicable(_) => Ok(()),
-    }
+    let mut cases = CASES.iter().zip(RUNS);
+    let found = cases.find(|(case, _)| case.to_string() == name);
+    let (case, run) = found.ok_or_else(|| format!("there is no case {name}"))?;
+    outcome(case, *run, make, takes_keyring).tell()
+}
+
+/// Runs one case.
+pub(crate) fn outcome(
+    case: &'static Case,
+    run: Run,
+    make: &Make<'_>,
+    takes_keyring: bool,
+) -> Outcome {
+    let kit = Kit::new(Make::clone(make), takes_keyring);
+    Outcome::of(case, || run(&kit), || kit.take_note())
 }

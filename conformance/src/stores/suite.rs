@@ -1,0 +1,101 @@
+//! The cases as tests, and what runs one.
+
+use std::io;
+use std::sync::LazyLock;
+
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use super::StoreSuite;
+use super::catalogue::{RUNS, Run, STORE_CASES};
+use super::kit::Kit;
+use crate::catalogue::Case;
+use crate::report::Outcome;
+use crate::stop::{Stop, Verdict};
+
+/// A module of tests, one for each [case](crate::STORE_CASES), so that `cargo test` names what fails.
+///
+/// The arguments are the module's name and what connects to the store: see
+/// [`check_store`](crate::check_store). The module sees the names around it. For a store about which more
+/// is to be said, the second argument is `suite:` and a [`StoreSuite`](crate::StoreSuite).
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::LazyLock;
+/// use request_state_conformance::{History, StoreSuite, store_suite};
+/// # use request_state_core::MemoryStore as MyStore;
+/// # async fn connect() -> &'static MyStore { store() }
+///
+/// fn store() -> &'static MyStore {
+///     static STORE: LazyLock<MyStore> = LazyLock::new(MyStore::new);
+///     &STORE
+/// }
+///
+/// store_suite!(in_memory, || async { store() });
+/// store_suite!(in_a_database, suite: StoreSuite::new(connect).history(History::Older));
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! store_suite {
+    ($module:ident, suite: $suite:expr) => {
+        $crate::__store_cases!([$crate::__store_suite] [$module $suite]);
+    };
+    ($module:ident, $make:expr) => {
+        $crate::__store_cases!([$crate::__store_suite] [$module $crate::StoreSuite::new($make)]);
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __store_suite {
+    ([$module:ident $suite:expr] $($group:ident { $($name:ident $why:literal)* })*) => {
+        #[cfg(test)]
+        mod $module {
+            $(mod $group {
+                use super::super::*;
+                $(#[test]
+                fn $name() -> Result<(), String> {
+                    let name = concat!(stringify!($group), "::", stringify!($name));
+                    $crate::run_store_case(name, &$suite)
+                })*
+            })*
+        }
+    };
+}
+
+/// Runs the case of this name: what a test of [`store_suite!`](crate::store_suite) does.
+#[doc(hidden)]
+pub fn run_store_case(name: &str, suite: &StoreSuite<'_>) -> Result<(), String> {
+    let mut cases = STORE_CASES.iter().zip(RUNS);
+    let found = cases.find(|(case, _)| case.to_string() == name);
+    let (case, run) = found.ok_or_else(|| format!("there is no case {name}"))?;
+    outcome(case, *run, suite).tell()
+}
+
+/// Runs one case.
+pub(super) fn outcome(case: &'static Case, run: Run, suite: &StoreSuite<'_>) -> Outcome {
+    let kit = Kit::new(suite);
+    Outcome::of(case, || wait(run(&kit)), || kit.take_note())
+}
+
+/// Runs a future to its end.
+///
+/// All cases of a process share one runtime: a connection that is made in one case and kept by the user
+/// is driven by it in the next.
+pub(super) fn wait(future: impl Future<Output = Verdict>) -> Verdict {
+    static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(2).enable_all().build()
+    });
+    if Handle::try_current().is_ok() {
+        return Err(Stop::Failed(
+            "the suite was called within a runtime: call it from a plain #[test]".into(),
+        ));
+    }
+    match &*RUNTIME {
+        Ok(runtime) => runtime.block_on(future),
+        Err(error) => Err(Stop::Failed(format!(
+            "the suite could not create a runtime: {error}"
+        ))),
+    }
+}
