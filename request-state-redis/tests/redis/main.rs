@@ -13,3 +13,4 @@ mod losses;
 mod outages;
 mod server;
 mod settings;
+mod suite;
