@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         );
         table.times(name, times, times.ratio(), 1.25);
     }
+    server.print_times();
     println!("\nRedemptions a second, on one connection, and bare commands beside them");
     for at_once in [1, 8, 64] {
         let runtime = Runtime::new().expect("a runtime");
@@ -129,6 +130,25 @@ impl Server {
         Self {
             child: child.expect("redis-server, which scripts/redis installs"),
             url: format!("redis://127.0.0.1:{port}"),
+        }
+    }
+
+    /// How long the server itself takes for each command: a script with what it calls.
+    fn print_times(&self) {
+        println!("\nOf which in the server");
+        let client = redis::Client::open(self.url.as_str()).expect("a client");
+        let mut connection = client.get_connection().expect("a connection");
+        let mut info = redis::cmd("INFO");
+        let times: String = info
+            .arg("commandstats")
+            .query(&mut connection)
+            .expect("text");
+        for name in ["evalsha", "info", "set"] {
+            let line = times
+                .lines()
+                .find_map(|line| line.strip_prefix(&format!("cmdstat_{name}:")));
+            let time = line.and_then(|line| line.split("usec_per_call=").nth(1)?.split(',').next());
+            println!("  {name:<42}{:>9} µs", time.expect("a time"));
         }
     }
 

@@ -23,7 +23,8 @@
 //! - **`maxmemory-policy noeviction`**, or `maxmemory 0`. With any other policy [`RedisStore::connect`] is
 //!   an error: an entry that is evicted is a round that counts again. When the server is full, requests
 //!   are answered with -32603. The policy is read when the store connects, when it reconnects, and
-//!   whenever a mark is set anew; a policy that is changed while a connection lasts is noticed then.
+//!   whenever a mark is set anew. (The client of a cluster reconnects to a node by itself: there, only
+//!   when a mark is set anew.)
 //! - **Memory**: about 300 bytes for each redemption, for as long as its flow may live, and the kept
 //!   answers.
 //! - **A clock** within a minute of those of your servers.
@@ -77,6 +78,12 @@
 //! One round trip and one script for each redemption. The script reads `INFO` for the identity each time,
 //! because a connection can outlive it: a primary that becomes a replica and then a primary again keeps
 //! its clients. `docs/performance.md` has the figures.
+//!
+//! # Features
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `cluster` | `RedisStore::cluster`, for a Redis Cluster |
 #![forbid(unsafe_code)]
 
 mod builder;

@@ -154,7 +154,8 @@ async fn an_entry_is_kept_for_as_long_as_it_must_be() {
         let end = seconds * 1_000 + micros / 1_000 + expected.min(253_402_300_799_999);
         store.claim(&claim).await.unwrap();
         let bucket = claim.id[0] % 64;
-        let keys: Vec<String> = server.run(&format!("KEYS request-state:{{{bucket:02}}}:0*"));
+        let keys: Vec<String> =
+            server.run(&format!("KEYS request-state:{{{bucket:02}}}:[0-9a-f]*"));
         let [key] = &keys[..] else {
             panic!("{keys:?}");
         };

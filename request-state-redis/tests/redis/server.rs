@@ -1,6 +1,7 @@
 //! A real Redis server for a test: on a free port of the loopback address, in a directory of its own.
 
-use std::net::{TcpListener, TcpStream};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -117,14 +118,19 @@ impl Server {
             if self.child.try_wait().expect("a child").is_some() {
                 return false;
             }
-            if TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
-                let client = redis::Client::open(self.url()).expect("a client");
-                let ping = client
-                    .get_connection()
-                    .and_then(|mut connection| redis::cmd("PING").exec(&mut connection));
-                if ping.is_ok() || ping.is_err_and(|error| error.to_string().contains("NOAUTH")) {
-                    return true;
+            let client = redis::Client::open(self.url()).expect("a client");
+            let info: redis::RedisResult<String> = client
+                .get_connection()
+                .and_then(|mut connection| redis::cmd("INFO").query(&mut connection));
+            match info {
+                // Another server may have taken the port, and this one is about to end.
+                Ok(info) if !info.contains(&format!("process_id:{}\r", self.child.id())) => {
+                    return false;
                 }
+                Ok(info) if info.contains("\nloading:0") => return true,
+                Ok(_) => {}
+                Err(error) if error.to_string().contains("NOAUTH") => return true,
+                Err(_) => {}
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -140,12 +146,14 @@ impl Drop for Server {
     }
 }
 
+/// A port that no client gets by chance: one that connects to a server that is down could else be
+/// connected to itself, and keep the server from its port.
 fn free_port() -> u16 {
-    // The bus of a cluster is 10000 ports above.
     loop {
-        let socket = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-        let port = socket.local_addr().expect("an address").port();
-        if port < 55_000 {
+        let random = RandomState::new().build_hasher().finish() % 10_000;
+        // The bus of a cluster is 10,000 ports above.
+        let port = u16::try_from(10_000 + random).expect("a port");
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
             return port;
         }
     }

@@ -168,3 +168,28 @@ async fn no_password_is_printed() {
         "{printed}"
     );
 }
+
+#[tokio::test]
+async fn both_protocols_and_any_database() {
+    let server = Server::start(&[]);
+    for path in ["/?protocol=resp3", "/5?protocol=resp3", "/5"] {
+        let builder = RedisStore::builder(&format!("{}{path}", server.url()))
+            .clock_margin(Duration::ZERO)
+            .timeout(Duration::from_secs(60));
+        let store = builder.connect().await.unwrap();
+        let claim = claim();
+        assert_eq!(
+            store.find(&claim.id, claim.issued_at_ms).await.unwrap(),
+            None
+        );
+        assert_eq!(store.claim(&claim).await.unwrap(), Claimed::First);
+        assert!(
+            store
+                .record(&claim.id, &claim.nonce, b"answer")
+                .await
+                .unwrap()
+        );
+        let used = store.claim(&again(&claim)).await.unwrap();
+        assert!(matches!(used, Claimed::Used(entry) if entry.answer.as_deref() == Some(b"answer")));
+    }
+}
