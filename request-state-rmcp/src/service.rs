@@ -15,6 +15,9 @@ use crate::sealed_service::SealedService;
 /// rmcp's `StreamableHttpService` takes neither such a service nor its wrapper: it asks for a
 /// `ServerHandler`.
 ///
+/// Wrap the router, not the handler inside it: a router answers for its own routes, and what a wrapper
+/// inside of it does not see, it neither opens nor seals.
+///
 /// # Example
 ///
 /// ```

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use request_state_core::{Question, QuestionKind};
+use request_state_core::{Boundary, Question, QuestionKind, Sealer};
 use serde_json::{Value, json};
 
 use crate::kit::*;
@@ -135,6 +135,33 @@ fn a_flow_may_take_an_hour_by_default() {
     clock.advance(4 * MINUTE);
     let (_, round) = opened(&boundary, with_state(&first, token), ALICE);
     assert!(round.restarted_from().is_some());
+}
+
+/// Of both TTLs, whoever asks.
+#[test]
+fn a_flow_may_take_as_long_as_the_longest_ttl_by_default() {
+    for (ttl, anonymous_ttl) in [(120, 180), (180, 120)] {
+        let (_, clock) = boundary_with_clock();
+        let time = clock.clone();
+        let sealer = Sealer::builder("billing", Ledger::default())
+            .ttl(ttl * MINUTE)
+            .anonymous_ttl(anonymous_ttl * MINUTE)
+            .clock(move || time.now());
+        let boundary = Boundary::new(sealer.build().unwrap());
+        let first = request("tools/call");
+        for principal in [ALICE, None] {
+            let token = ask(&boundary, &first, principal, "asked");
+            clock.advance(119 * MINUTE);
+            let (_, round) = opened(&boundary, with_state(&first, token), principal);
+            let token = token_of(&sealed(&boundary, &round, asks("asked")));
+            clock.advance(61 * MINUTE - MS);
+            let (_, round) = opened(&boundary, with_state(&first, token.clone()), principal);
+            assert_eq!(round.number(), Some(2));
+            clock.advance(MS);
+            let (_, round) = opened(&boundary, with_state(&first, token), principal);
+            assert!(round.restarted_from().is_some());
+        }
+    }
 }
 
 #[test]

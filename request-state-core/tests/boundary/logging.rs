@@ -222,6 +222,14 @@ fn what_was_served_is_not_logged_as_rejected() {
         let log = logged(|| drop(opened(&boundary, with_answers(&retry, answers), ALICE)));
         assert_eq!(log, "");
     }
+    // Nothing was removed.
+    for answers in [json!(null), json!({})] {
+        notification["params"]["inputResponses"] = answers;
+        for message in [notification.clone(), json!([notification])] {
+            let log = logged(|| drop(opened(&boundary, message, ALICE)));
+            assert_eq!(log, "");
+        }
+    }
 
     clock.advance(Duration::from_millis(300_250));
     for answers in [answers, json!([5])] {

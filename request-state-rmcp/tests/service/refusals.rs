@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use request_state::{Boundary, DecodeError, EncodeError, RequestStateCodec, Sealer, Sender};
+use request_state::{
+    Boundary, DecodeError, EncodeError, RequestStateCodec, Sealer, Sender, Unidentified,
+};
 use request_state_rmcp::SealedService;
 use rmcp::model::ProtocolVersion;
 use serde_json::{Value, json};
@@ -173,6 +175,33 @@ async fn a_server_may_require_a_principal() {
         }
         let (server, _) = sealed_by(strict(), ALICE);
         Raw::connect(server, MODERN).token(&first).await;
+    }
+}
+
+/// In a typed request and in a custom one.
+#[tokio::test]
+async fn a_token_is_of_use_to_who_was_asked() {
+    let mut odd = request("tools/call");
+    odd["params"]["name"] = json!(["transfer"]);
+    for first in METHODS.map(request).into_iter().chain([odd]) {
+        for asked in [ALICE, BOB, None] {
+            let token = Raw::connect(sealed(asked).0, MODERN).token(&first).await;
+            let again = retry(&first, token);
+            for user in [ALICE, BOB, None] {
+                let (server, wizard) = sealed(user);
+                let answer = Raw::connect(server, MODERN).ask(&again).await;
+                assert_eq!(answer == refusal(), user != asked, "{user:?} {again}");
+                assert_eq!(wizard.seen().is_empty(), user != asked);
+            }
+            // Who is unidentified is not anonymous.
+            let wizard = Wizard::default();
+            let server = SealedService::new(wizard.clone(), sealer())
+                .principal(|_| Err(Unidentified::new("no session")));
+            let mut raw = Raw::connect(server, MODERN);
+            assert_eq!(raw.ask(&again).await, refusal(), "{again}");
+            assert_eq!(wizard.seen(), [] as [Value; 0]);
+            assert_eq!(raw.ask(&first).await, internal_error(), "{first}");
+        }
     }
 }
 
