@@ -1,7 +1,13 @@
 //! Every method of rmcp's `ServerHandler` is passed on: one that is not would fall back to rmcp's
 //! default, and a feature of the wrapped server would be lost without a word.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+
+use request_state_rmcp::{AnyService, SealedService};
+use rmcp::ServerHandler;
+use rmcp::model::ProtocolVersion;
+use rmcp::service::Service;
 
 use crate::kit::*;
 
@@ -47,4 +53,23 @@ async fn every_method_of_rmcp_is_forwarded() {
     assert!(theirs.len() > 30, "{theirs:?}");
     let ours = functions(include_str!("../../src/handler.rs"));
     assert_eq!(theirs, ours);
+}
+
+/// A method that is there by name may still be rmcp's default: what a server speaks is its own.
+#[test]
+fn the_versions_are_those_of_the_wrapped_server() {
+    struct Old;
+    impl ServerHandler for Old {
+        fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+            Cow::Owned(vec![ProtocolVersion::V_2025_11_25])
+        }
+    }
+    let expected = [ProtocolVersion::V_2025_11_25];
+    let server = SealedService::new(Old, sealer());
+    assert_eq!(
+        *ServerHandler::supported_protocol_versions(&server),
+        expected
+    );
+    let service = SealedService::new(AnyService(Old), sealer());
+    assert_eq!(*Service::supported_protocol_versions(&service), expected);
 }
