@@ -23,5 +23,5 @@ finish() {
 unified=serde_json/arbitrary_precision,serde_json/preserve_order,serde_json/raw_value,serde_json/unbounded_depth
 
 # One selection of packages and features for all that is built with every feature: each other one would
-# build rmcp again. Without the benchmarks, which no test needs.
-everything=(--workspace --exclude request-state-bench --all-features --locked)
+# build rmcp again. Without the benchmarks, which no test needs, and the example for Postgres, which needs one.
+everything=(--workspace --exclude request-state-bench --exclude request-state-example-postgres --all-features --locked)

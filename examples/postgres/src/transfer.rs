@@ -1,0 +1,211 @@
+//! A handler that redeems in the transaction of its effect.
+
+use std::fmt;
+
+use request_state::{Boundary, FlowId, Redemption, RequestStateCodec, Round};
+use serde_json::{Value, json};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{IsolationLevel, Transaction};
+
+use crate::database::{Database, DatabaseError};
+
+/// The tables. `redeemed` has a row for each round that was answered, with what became of it.
+///
+/// Delete rows of `redeemed` once their `keep_until` has passed, and not before.
+const CREATE: &str = "
+select pg_advisory_xact_lock(hashtext('request-state bank'));
+create table if not exists accounts (name text primary key, balance bigint not null);
+create table if not exists redeemed (
+    id bytea primary key,
+    keep_until timestamptz not null,
+    flow bytea not null,
+    outcome text not null
+);
+create index if not exists redeemed_flow on redeemed (flow);
+";
+
+const REDEEM: &str = "
+insert into redeemed (id, keep_until, flow, outcome) values ($1, $2, $3, $4)
+on conflict (id) do nothing
+";
+
+const OUTCOME: &str = "select outcome from redeemed where id = $1";
+
+const OUTCOME_OF_FLOW: &str = "select outcome from redeemed where flow = $1";
+
+/// Locks both accounts, always in the same order: opposite transfers do not wait for each other in a
+/// circle.
+const LOCK: &str = "select 1 from accounts where name in ($1, $2) order by name for update";
+
+const DEBIT: &str = "update accounts set balance = balance - $2 where name = $1 and balance >= $2";
+
+const CREDIT: &str = "update accounts set balance = balance + $2 where name = $1";
+
+/// A server with one tool, `transfer`, which sends money once the user has confirmed it.
+///
+/// It is behind a plain [`Boundary`], without [`once`](Boundary::once): it keeps
+/// [`Round::redemption`] itself, in the transaction that changes the balances. Either both are
+/// committed or neither is. So there is no outcome that nobody knows, whatever crashes when: a repetition
+/// finds the row and is answered with what was done, or finds none and does it.
+///
+/// Every round that is answered is redeemed, also when the answer is no. A handler with more than one
+/// question must do so too: branches of different length reach the effect in different rounds.
+#[derive(Clone)]
+pub struct Bank<C> {
+    boundary: Boundary<C>,
+    database: Database,
+}
+
+impl<C: RequestStateCodec> Bank<C> {
+    /// Creates the tables if there are none, and connects to them.
+    ///
+    /// # Errors
+    ///
+    /// A [`DatabaseError`].
+    pub async fn create(boundary: Boundary<C>, database: Database) -> Result<Self, DatabaseError> {
+        let created = async { Ok(database.connect().await?.batch_execute(CREATE).await?) };
+        database.in_time(created).await?;
+        Ok(Self { boundary, database })
+    }
+
+    /// Returns the response to a `tools/call` of `transfer` by `user`, whose money it is.
+    ///
+    /// When the database does not answer, that is the error -32603, and the client may send the same
+    /// request again.
+    pub async fn serve(&self, mut request: Value, user: &str) -> Value {
+        let round = match self.boundary.open_request(&mut request, Some(user)) {
+            Ok(round) => round,
+            Err(refusal) => return refusal.response(),
+        };
+        let result = match Order::of(&request, user) {
+            Some(order) => {
+                let done = self.transfer(&order, &round, is_confirmed(&request));
+                let done = self.database.in_time(done).await;
+                done.map_err(|_| json!({"code": -32603, "message": "Internal error"}))
+            }
+            None => Err(json!({"code": -32602, "message": "Invalid params"})),
+        };
+        let mut response = match result {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": request.get("id"), "result": result}),
+            Err(error) => json!({"jsonrpc": "2.0", "id": request.get("id"), "error": error}),
+        };
+        self.boundary.seal_response(&round, &mut response);
+        response
+    }
+
+    async fn transfer(
+        &self,
+        order: &Order<'_>,
+        round: &Round,
+        is_confirmed: bool,
+    ) -> Result<Value, DatabaseError> {
+        let mut client = self.database.connect().await?;
+        if let (Some(redemption), Some(flow)) = (round.redemption(), round.flow()) {
+            let transaction = client
+                .build_transaction()
+                .isolation_level(IsolationLevel::ReadCommitted)
+                .start()
+                .await?;
+            let outcome = order.settle(transaction, redemption, flow, is_confirmed);
+            return Ok(complete(&outcome.await?));
+        }
+        // A confirmation that arrives too late must not be asked for again if it was acted on in time.
+        if let Some(flow) = round.restarted_from() {
+            let select = client.prepare_cached(OUTCOME_OF_FLOW).await?;
+            let row = client.query_opt(&select, &[&&flow.as_bytes()[..]]).await?;
+            if let Some(row) = row {
+                return Ok(complete(row.try_get("outcome")?));
+            }
+        }
+        Ok(order.question())
+    }
+}
+
+impl<C> fmt::Debug for Bank<C> {
+    /// Prints nothing of the codec.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bank")
+            .field("database", &self.database)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a user wants done.
+struct Order<'a> {
+    from: &'a str,
+    to: &'a str,
+    amount: i64,
+}
+
+impl<'a> Order<'a> {
+    fn of(request: &'a Value, user: &'a str) -> Option<Self> {
+        let order = Self {
+            from: user,
+            to: request.pointer("/params/arguments/to")?.as_str()?,
+            amount: request.pointer("/params/arguments/amount")?.as_i64()?,
+        };
+        (order.amount > 0 && order.to != order.from).then_some(order)
+    }
+
+    fn question(&self) -> Value {
+        let Self { to, amount, .. } = self;
+        let schema = json!({"type": "object", "properties": {}});
+        json!({"resultType": "input_required", "inputRequests": {"confirm": {
+            "method": "elicitation/create",
+            "params": {"message": format!("Send {amount} to {to}?"), "requestedSchema": schema},
+        }}})
+    }
+
+    /// Redeems the round and does what was confirmed, both or neither. Returns what was done, now or
+    /// when the round was redeemed.
+    async fn settle(
+        &self,
+        transaction: deadpool_postgres::Transaction<'_>,
+        redemption: Redemption,
+        flow: FlowId,
+        is_confirmed: bool,
+    ) -> Result<String, DatabaseError> {
+        let Self { to, amount, .. } = self;
+        let outcome = if is_confirmed {
+            format!("Sent {amount} to {to}.")
+        } else {
+            "Nothing was sent.".to_owned()
+        };
+        let (id, flow) = (&redemption.id[..], &flow.as_bytes()[..]);
+        // Another presentation of the round, if one is under way, ends first.
+        let insert = transaction.prepare_cached(REDEEM).await?;
+        let row: [&(dyn ToSql + Sync); 4] = [&id, &redemption.keep_until, &flow, &outcome];
+        if transaction.execute(&insert, &row).await? == 0 {
+            let select = transaction.prepare_cached(OUTCOME).await?;
+            return Ok(transaction
+                .query_one(&select, &[&id])
+                .await?
+                .try_get("outcome")?);
+        }
+        if is_confirmed && !self.book(&transaction).await? {
+            // Nothing has happened: the round is not redeemed either, and the user may try again.
+            transaction.rollback().await?;
+            return Ok("Nothing was sent: there is no such account, or not enough money.".into());
+        }
+        transaction.commit().await?;
+        Ok(outcome)
+    }
+
+    /// Changes both balances. Returns `false` if one of them cannot be changed.
+    async fn book(&self, transaction: &Transaction<'_>) -> Result<bool, DatabaseError> {
+        let Self { from, to, amount } = self;
+        transaction.query(LOCK, &[from, to]).await?;
+        Ok(transaction.execute(DEBIT, &[from, amount]).await? == 1
+            && transaction.execute(CREDIT, &[to, amount]).await? == 1)
+    }
+}
+
+/// Anything but a yes is a no.
+fn is_confirmed(request: &Value) -> bool {
+    let action = request.pointer("/params/inputResponses/confirm/action");
+    action.is_some_and(|action| action == "accept")
+}
+
+fn complete(text: &str) -> Value {
+    json!({"resultType": "complete", "content": [{"type": "text", "text": text}]})
+}
