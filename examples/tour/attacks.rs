@@ -112,7 +112,7 @@ pub fn run(
         (
             "replayed, with answers kept",
             true,
-            "the same answer",
+            "the same",
             "answered_again",
         ),
     ] {
