@@ -22,6 +22,16 @@ finish() {
 # What another crate may switch on in serde_json.
 unified=serde_json/arbitrary_precision,serde_json/preserve_order,serde_json/raw_value,serde_json/unbounded_depth
 
+# Each backend alone, none, and the log alone.
+each_alone=("" aes-gcm hmac ring tracing)
+
+# Sets $alone to the selection for one of them: alone FEATURE. Core is in each, so that nothing is built anew
+# for another one; without features it has no log.
+alone() {
+    alone=(-p request-state -p request-state-core --no-default-features --locked)
+    alone+=(--features "${1:+request-state/$1}")
+}
+
 # One selection of packages and features for all that is built with every feature: each other one would
 # build rmcp again. Without the benchmarks, which no test needs, and the example for Postgres, which needs one.
 everything=(--workspace --exclude request-state-bench --exclude request-state-example-postgres --all-features --locked)

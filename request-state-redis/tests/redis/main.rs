@@ -13,4 +13,3 @@ mod losses;
 mod outages;
 mod server;
 mod settings;
-mod suite;

@@ -1,11 +1,21 @@
 //! The suite for stores, on a real server.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "helpers may panic, as tests do"
+)]
+
+#[path = "redis/server.rs"]
+#[allow(dead_code, reason = "the other test binaries use more of it")]
+mod server;
 
 use std::time::Duration;
 
 use request_state_conformance::StoreSuite;
 use request_state_redis::RedisStore;
-
-use crate::server::Server;
+use server::Server;
 
 #[test]
 fn the_suite_for_stores_passes() {
