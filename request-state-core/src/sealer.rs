@@ -616,6 +616,9 @@ pub enum SealError {
     /// The round is of a method that is not [covered](crate::Boundary::covers).
     #[error("results of this method have no requestState")]
     Uncovered,
+    /// The handler [gave the round back](crate::Round::release), and asks all the same.
+    #[error("the round was released, so its request may not ask")]
+    Released,
     /// The result is `input_required` with neither questions nor a state.
     #[error("the result is input_required with neither inputRequests nor requestState")]
     NothingAsked,

@@ -37,13 +37,23 @@ pub(super) struct Held {
     pub(super) id: [u8; 32],
     pub(super) nonce: [u8; 16],
     pub(super) presentation: [u8; 32],
+    release_asked: AtomicBool,
     released: AtomicBool,
 }
 
 impl Held {
     pub(super) async fn release(&self) -> Result<bool, StoreError> {
-        self.released.store(true, Ordering::Release);
-        self.store.release(&self.id, &self.nonce).await
+        self.release_asked.store(true, Ordering::Release);
+        let released = self.store.release(&self.id, &self.nonce).await;
+        if matches!(released, Ok(true)) {
+            self.released.store(true, Ordering::Release);
+        }
+        released
+    }
+
+    /// Whether the round may have been given back.
+    pub(super) fn may_be_released(&self) -> bool {
+        self.release_asked.load(Ordering::Acquire)
     }
 
     pub(super) fn is_released(&self) -> bool {
@@ -104,6 +114,20 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
             return Ok(self.boundary.settle(arrived.checked, arrived.token)?);
         };
         let used = match claim {
+            // Whoever starts over closes the round: a replica whose clock is behind, or a claim that is
+            // still on its way, must not redeem it beside the new flow.
+            ToDo::Find(claim) if self.boundary.restart_expired => {
+                let closing = Claim {
+                    presentation: once::CLOSED,
+                    ..claim.clone()
+                };
+                match once::claim(&*self.store, &closing).await {
+                    Ok(Claimed::First) => Ok(None),
+                    Ok(Claimed::Used(entry)) if entry.presentation == once::CLOSED => Ok(None),
+                    Ok(Claimed::Used(entry)) => Ok(Some((claim, entry))),
+                    Err(error) => Err(error),
+                }
+            }
             ToDo::Find(claim) => {
                 let found = self.store.find(&claim.id, claim.issued_at_ms).await;
                 found.map(|entry| entry.map(|entry| (claim, entry)))
@@ -117,6 +141,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
                         id: claim.id,
                         nonce: claim.nonce,
                         presentation: claim.presentation,
+                        release_asked: AtomicBool::new(false),
                         released: AtomicBool::new(false),
                     }));
                     return Ok(opened);

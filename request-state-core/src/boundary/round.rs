@@ -143,7 +143,8 @@ impl Round {
     /// nothing has happened. Returns `false` where there is nothing to give back: the round was not
     /// redeemed by this request, or has been given back.
     ///
-    /// Without this, a round stays used whatever becomes of its request.
+    /// Without this, a round stays used whatever becomes of its request. A handler that has given it back
+    /// must not ask: that is an error at seal.
     ///
     /// # Errors
     ///

@@ -235,7 +235,8 @@ impl<C: RequestStateCodec> Boundary<C> {
             issued_at_ms: expires_at_ms
                 .saturating_sub(self.sealer.ttl_ms(binding))
                 .max(position.started_at_ms),
-            keep_until_ms: keep_until_ms(end_ms),
+            // A token of a longer `max_flow` may live longer than this boundary's.
+            keep_until_ms: keep_until_ms(end_ms.max(expires_at_ms)),
             now_ms,
             late_ms,
         })
@@ -268,6 +269,14 @@ impl<C: RequestStateCodec> Boundary<C> {
         plain: Option<&str>,
     ) -> Result<String, SealError> {
         let binding = round.binding()?;
+        // The same token could be answered again, beside the next one: two branches, and two effects.
+        if round
+            .claim
+            .as_ref()
+            .is_some_and(|claim| claim.may_be_released())
+        {
+            return Err(SealError::Released);
+        }
         if questions.is_empty() && plain.is_none() {
             return Err(SealError::NothingAsked);
         }

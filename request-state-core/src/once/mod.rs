@@ -67,6 +67,9 @@ pub(crate) fn presentation(token: &str, answers: &[u8]) -> [u8; 32] {
     hash.chain_update(answers).finalize().into()
 }
 
+/// The presentation of a round that was closed because its request starts over. No digest is zero.
+pub(crate) const CLOSED: [u8; 32] = [0; 32];
+
 /// Draws the nonce of a claim.
 pub(crate) fn nonce() -> Result<[u8; 16], StoreError> {
     wire::random().map_err(StoreError::failed)

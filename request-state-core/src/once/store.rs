@@ -78,7 +78,7 @@ pub trait RedemptionStore: Send + Sync {
 }
 
 /// What a store is asked to keep.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Claim {
     /// What is redeemed. A SHA-256 digest, so no part of it can be chosen by a client.
     pub id: [u8; 32],
@@ -91,6 +91,17 @@ pub struct Claim {
     pub issued_at_ms: u64,
     /// For how long the entry must be kept, at least.
     pub keep_for: Duration,
+}
+
+impl fmt::Debug for Claim {
+    /// Prints no nonce: whoever has it holds the claim.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Claim")
+            .field("id", &self.id)
+            .field("issued_at_ms", &self.issued_at_ms)
+            .field("keep_for", &self.keep_for)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What a claim found.

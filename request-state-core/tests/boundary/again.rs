@@ -250,6 +250,20 @@ fn what_was_given_back_is_not_kept() {
 }
 
 #[test]
+fn what_could_not_be_given_back_is_kept() {
+    let (boundary, store, _) = answering();
+    let retry = confirmed(&boundary);
+    let mut message = retry.clone();
+    let round = ready(boundary.open_request(&mut message, ALICE)).unwrap();
+    store.set(Fault::Down);
+    assert!(ready(round.release()).is_err());
+    store.set(Fault::None);
+    let mut response = paid();
+    ready(boundary.seal_response(&round, &mut response));
+    assert_eq!(serve(&boundary, &retry, &json!({})), (paid(), false));
+}
+
+#[test]
 fn a_request_that_redeemed_nothing_keeps_nothing() {
     let (boundary, store, _) = answering();
     let first = request("tools/call");

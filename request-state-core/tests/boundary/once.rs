@@ -211,6 +211,43 @@ fn an_expired_round_starts_over_only_if_it_was_not_redeemed() {
 }
 
 #[test]
+fn who_starts_over_closes_the_round() {
+    let (boundary, _, clock) = once();
+    let retry = confirmed(&boundary);
+    // A replica whose clock is ahead, and then one whose clock is behind.
+    clock.advance(Duration::from_secs(360));
+    assert!(first(&boundary, &retry).restarted_from().is_some());
+    assert!(first(&boundary, &retry).restarted_from().is_some());
+    clock.set_back(Duration::from_secs(90));
+    assert_eq!(reply(&boundary, &retry), refusal(7));
+}
+
+#[test]
+fn a_shorter_max_flow_still_asks_the_store() {
+    let (plain, clock) = boundary_with_clock();
+    let store = Arc::new(Store::new(&clock));
+    let long = plain.clone().once(Arc::clone(&store));
+    let short = plain.max_flow(Duration::from_secs(1)).once(store);
+    let paid = confirmed(&long);
+    let _ = first(&long, &paid);
+    clock.advance(Duration::from_secs(122));
+    assert_eq!(reply(&short, &paid), refusal(7));
+}
+
+#[test]
+fn a_round_that_was_given_back_may_not_ask() {
+    let (boundary, store, _) = once();
+    let question = [Question::new("again", QuestionKind::ElicitationForm)];
+    for fault in [Fault::None, Fault::Down] {
+        let round = first(&boundary, &confirmed(&boundary));
+        store.set(fault);
+        assert_eq!(ready(round.release()).is_ok(), fault == Fault::None);
+        store.set(Fault::None);
+        assert!(boundary.boundary().seal(&round, &question, None).is_err());
+    }
+}
+
+#[test]
 fn without_starting_over_an_expired_round_is_rejected_either_way() {
     let (boundary, clock) = boundary_with_clock();
     let store = Arc::new(Store::new(&clock));
