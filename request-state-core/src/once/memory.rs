@@ -478,6 +478,17 @@ mod tests {
     }
 
     #[test]
+    fn only_the_nonce_of_the_claim_records_and_releases() {
+        let (store, _) = store(10);
+        let one = claim(1, 1, 100);
+        assert!(is_first(&store, &one));
+        assert!(!ready(store.record(&one.id, &[2; 16], b"theirs")).unwrap());
+        assert!(!ready(store.release(&one.id, &[2; 16])).unwrap());
+        let entry = ready(store.find(&one.id, u64::MAX)).unwrap();
+        assert_eq!(entry.map(|entry| entry.answer), Some(None));
+    }
+
+    #[test]
     fn before_1970_nothing_is_known() {
         let before = UNIX_EPOCH - Duration::from_secs(1);
         let store = MemoryStore::with_clock(10, move || before);
