@@ -62,6 +62,8 @@
 //!
 //! A used round could be redeemed again:
 //!
+//! - **after a loss of data, where a shorter TTL was deployed** while tokens of the longer one were still
+//!   good: when a token was issued is told from its expiry and the TTL. Change the key with the TTL.
 //! - **in a split brain**: two primaries that both accept writes. `min-replicas-to-write 1` and
 //!   `min-replicas-max-lag` bound the time.
 //! - **after entries are deleted by hand** and the marks are not: delete with `FLUSHDB`, which removes
