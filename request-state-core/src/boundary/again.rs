@@ -234,7 +234,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         }
     }
 
-    fn not_kept(&self, round: &Round, cause: &dyn fmt::Display) {
+    pub(super) fn not_kept(&self, round: &Round, cause: &dyn fmt::Display) {
         self.boundary.event(round).not_kept(cause);
     }
 
@@ -257,8 +257,11 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         sealed.map_err(|error| error.to_string())
     }
 
-    /// `lp(label) ‖ lp(server) ‖ id ‖ presentation`. No token's context starts with this label, since
-    /// a context starts with a protocol version.
+    /// `lp(label) ‖ lp(server) ‖ id ‖ presentation`.
+    ///
+    /// A token's context is `lp(version) ‖ lp(method) ‖ lp(server) ‖ ..`. A client chooses the version, and so
+    /// could begin one with this label. To be the same, the server would have to be named like one of the
+    /// three methods, and eight bytes of a digest would have to be a length.
     fn answer_context(&self, id: &[u8; 32], presentation: &[u8; 32]) -> Vec<u8> {
         let mut context = Vec::new();
         push_prefixed(&mut context, b"request-state v1 kept answer");

@@ -214,8 +214,12 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
     /// It never fails. A response that cannot be kept is given all the same; that is logged.
     pub async fn seal_response(&self, round: &Round, response: &mut Value) {
         self.boundary.seal_response(round, response);
-        if let Some(outcome) = Outcome::of(response) {
-            self.keep(round, outcome).await;
+        match Outcome::of(response) {
+            Some(outcome) => self.keep(round, outcome).await,
+            None if self.again.is_some() && round.claim.is_some() => {
+                self.not_kept(round, &"the response has neither a result nor an error");
+            }
+            None => {}
         }
     }
 }

@@ -521,6 +521,9 @@ fn each_redemption_that_is_not_the_first_is_one_event() {
         let mut response = json!({"jsonrpc": "2.0", "id": 7, "result": {"secret": "hunter2"}});
         logged(|| ready(boundary.seal_response(&round, &mut response)))
     };
+    let odd = logged(|| ready(boundary.seal_response(&round, &mut json!({"id": 7}))));
+    let fields = ["cause=the response has neither a result nor an error"];
+    is_one(&odd, "WARN", "answer_not_kept", "answer not kept", &fields);
     store.set(Fault::Full);
     let not_kept = keep();
     is_one(
