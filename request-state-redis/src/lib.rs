@@ -62,8 +62,9 @@
 //!
 //! A used round could be redeemed again:
 //!
-//! - **after a loss of data, where a shorter TTL was deployed** while tokens of the longer one were still
-//!   good: when a token was issued is told from its expiry and the TTL. Change the key with the TTL.
+//! - **by `Sealer::open_once`, after a loss of data, where a shorter TTL was deployed** while tokens of the
+//!   longer one were still good: the time at which such a token was issued is computed from its expiry and
+//!   the TTL. Change the key with the TTL. Rounds of a boundary carry the beginning of their flow.
 //! - **in a split brain**: two primaries that both accept writes. `min-replicas-to-write 1` and
 //!   `min-replicas-max-lag` bound the time.
 //! - **after entries are deleted by hand** and the marks are not: delete with `FLUSHDB`, which removes

@@ -1,6 +1,6 @@
 //! What rmcp answers the three methods with, as it is kept and given again.
 
-use request_state_core::Reply;
+use request_state_core::{Refusal, Reply};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolResponse, CreateTaskResult, CustomResult, ErrorCode, GetPromptResponse,
@@ -72,16 +72,21 @@ impl<A: Answer> Serialize for Written<'_, A> {
 /// What the client is answered in the handler's place.
 pub(crate) fn instead<A: Answer>(reply: Reply) -> Result<A, ErrorData> {
     match reply {
-        Reply::Refused(refusal) => Err(ErrorData::new(
-            ErrorCode(refusal.code()),
-            refusal.message(),
-            refusal.data(),
-        )),
+        Reply::Refused(refusal) => Err(refused(&refusal)),
         Reply::Kept(kept) => match kept.outcome() {
-            Ok(result) => A::read(result).map_err(|_| internal_error()),
-            Err(error) => Err(serde_json::from_value(error).unwrap_or_else(|_| internal_error())),
+            Ok(result) => A::read(result).map_err(|_| refused(&Refusal::outcome_unknown())),
+            Err(error) => Err(serde_json::from_value(error)
+                .unwrap_or_else(|_| refused(&Refusal::outcome_unknown()))),
         },
     }
+}
+
+fn refused(refusal: &Refusal) -> ErrorData {
+    ErrorData::new(
+        ErrorCode(refusal.code()),
+        refusal.message(),
+        refusal.data(),
+    )
 }
 
 pub(crate) fn internal_error() -> ErrorData {

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use request_state::{Boundary, FlowId, Redemption, RequestStateCodec, Round};
+use request_state::{Boundary, Redemption, RequestStateCodec, Round};
 use serde_json::{Value, json};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{IsolationLevel, Transaction};
 
 use crate::database::{Database, DatabaseError};
 
-/// The tables. `redeemed` has a row for each round that was answered, with what became of it.
+/// The tables. `redeemed` has a row for each round that was answered, with what became of it, and for each
+/// one that was not answered in time, with null.
 ///
 /// Delete rows of `redeemed` once their `keep_until` has passed, and not before.
 const CREATE: &str = "
@@ -18,20 +19,16 @@ create table if not exists accounts (name text primary key, balance bigint not n
 create table if not exists redeemed (
     id bytea primary key,
     keep_until timestamptz not null,
-    flow bytea not null,
-    outcome text not null
+    outcome text
 );
-create index if not exists redeemed_flow on redeemed (flow);
 ";
 
 const REDEEM: &str = "
-insert into redeemed (id, keep_until, flow, outcome) values ($1, $2, $3, $4)
+insert into redeemed (id, keep_until, outcome) values ($1, $2, $3)
 on conflict (id) do nothing
 ";
 
 const OUTCOME: &str = "select outcome from redeemed where id = $1";
-
-const OUTCOME_OF_FLOW: &str = "select outcome from redeemed where flow = $1";
 
 /// Locks both accounts, always in the same order: opposite transfers do not wait for each other in a
 /// circle.
@@ -49,7 +46,9 @@ const CREDIT: &str = "update accounts set balance = balance + $2 where name = $1
 /// finds the row and is answered with what was done, or finds none and does it.
 ///
 /// Every round that is answered is redeemed, also when the answer is no. A handler with more than one
-/// question must do so too: branches of different length reach the effect in different rounds.
+/// question must do so too: branches of different length reach the effect in different rounds. A round whose
+/// state has expired is closed before the user is asked anew: a confirmation that was on its way does not pay
+/// next to the new one.
 #[derive(Clone)]
 pub struct Bank<C> {
     boundary: Boundary<C>,
@@ -79,7 +78,7 @@ impl<C: RequestStateCodec> Bank<C> {
         };
         let result = match Order::of(&request, user) {
             Some(order) => {
-                let done = self.transfer(&order, &round, is_confirmed(&request));
+                let done = self.transfer(&order, &round, Decision::of(&round, &request));
                 let done = self.database.in_time(done).await;
                 done.map_err(|_| json!({"code": -32603, "message": "Internal error"}))
             }
@@ -97,27 +96,20 @@ impl<C: RequestStateCodec> Bank<C> {
         &self,
         order: &Order<'_>,
         round: &Round,
-        is_confirmed: bool,
+        decision: Decision,
     ) -> Result<Value, DatabaseError> {
+        let redemption = round.redemption().or(round.expired_redemption());
+        let Some(redemption) = redemption else {
+            return Ok(order.question());
+        };
         let mut client = self.database.connect().await?;
-        if let (Some(redemption), Some(flow)) = (round.redemption(), round.flow()) {
-            let transaction = client
-                .build_transaction()
-                .isolation_level(IsolationLevel::ReadCommitted)
-                .start()
-                .await?;
-            let outcome = order.settle(transaction, redemption, flow, is_confirmed);
-            return Ok(complete(&outcome.await?));
-        }
-        // A confirmation that arrives too late must not be asked for again if it was acted on in time.
-        if let Some(flow) = round.restarted_from() {
-            let select = client.prepare_cached(OUTCOME_OF_FLOW).await?;
-            let row = client.query_opt(&select, &[&&flow.as_bytes()[..]]).await?;
-            if let Some(row) = row {
-                return Ok(complete(row.try_get("outcome")?));
-            }
-        }
-        Ok(order.question())
+        let transaction = client
+            .build_transaction()
+            .isolation_level(IsolationLevel::ReadCommitted)
+            .start()
+            .await?;
+        let outcome = order.settle(transaction, redemption, decision).await?;
+        Ok(outcome.map_or_else(|| order.question(), |outcome| complete(&outcome)))
     }
 }
 
@@ -157,35 +149,37 @@ impl<'a> Order<'a> {
     }
 
     /// Redeems the round and does what was confirmed, both or neither. Returns what was done, now or
-    /// when the round was redeemed.
+    /// when the round was redeemed, or `None` if the user is to be asked anew.
     async fn settle(
         &self,
         transaction: deadpool_postgres::Transaction<'_>,
         redemption: Redemption,
-        flow: FlowId,
-        is_confirmed: bool,
-    ) -> Result<String, DatabaseError> {
+        decision: Decision,
+    ) -> Result<Option<String>, DatabaseError> {
         let Self { to, amount, .. } = self;
-        let outcome = if is_confirmed {
-            format!("Sent {amount} to {to}.")
-        } else {
-            "Nothing was sent.".to_owned()
+        let outcome = match decision {
+            Decision::Yes => Some(format!("Sent {amount} to {to}.")),
+            Decision::No => Some("Nothing was sent.".to_owned()),
+            Decision::TooLate => None,
         };
-        let (id, flow) = (&redemption.id[..], &flow.as_bytes()[..]);
+        let id = &redemption.id[..];
         // Another presentation of the round, if one is under way, ends first.
         let insert = transaction.prepare_cached(REDEEM).await?;
-        let row: [&(dyn ToSql + Sync); 4] = [&id, &redemption.keep_until, &flow, &outcome];
+        let row: [&(dyn ToSql + Sync); 3] = [&id, &redemption.keep_until, &outcome];
         if transaction.execute(&insert, &row).await? == 0 {
             let select = transaction.prepare_cached(OUTCOME).await?;
-            return Ok(transaction
-                .query_one(&select, &[&id])
-                .await?
-                .try_get("outcome")?);
+            let row = transaction.query_one(&select, &[&id]).await?;
+            let kept: Option<String> = row.try_get("outcome")?;
+            return Ok(match decision {
+                Decision::TooLate => kept,
+                _ => kept.or_else(|| Some("Nothing was sent: the time was up.".to_owned())),
+            });
         }
-        if is_confirmed && !self.book(&transaction).await? {
+        if decision == Decision::Yes && !self.book(&transaction).await? {
             // Nothing has happened: the round is not redeemed either, and the user may try again.
             transaction.rollback().await?;
-            return Ok("Nothing was sent: there is no such account, or not enough money.".into());
+            let failed = "Nothing was sent: there is no such account, or not enough money.";
+            return Ok(Some(failed.to_owned()));
         }
         transaction.commit().await?;
         Ok(outcome)
@@ -200,10 +194,25 @@ impl<'a> Order<'a> {
     }
 }
 
-/// Anything but a yes is a no.
-fn is_confirmed(request: &Value) -> bool {
-    let action = request.pointer("/params/inputResponses/confirm/action");
-    action.is_some_and(|action| action == "accept")
+/// What the user said.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Decision {
+    Yes,
+    /// Anything but a yes.
+    No,
+    /// The state had expired: whatever the answer was, it is gone.
+    TooLate,
+}
+
+impl Decision {
+    fn of(round: &Round, request: &Value) -> Self {
+        let action = request.pointer("/params/inputResponses/confirm/action");
+        match action {
+            _ if round.restarted_from().is_some() => Self::TooLate,
+            Some(action) if action == "accept" => Self::Yes,
+            _ => Self::No,
+        }
+    }
 }
 
 fn complete(text: &str) -> Value {

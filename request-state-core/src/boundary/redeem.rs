@@ -192,7 +192,9 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
             id: presented.position.redemption_id(),
             nonce,
             presentation: once::presentation(token, &answers),
-            issued_at_ms: presented.issued_at_ms,
+            // Not the expiry less the TTL: the token may be of another TTL. Little is lost by it, since no
+            // flow goes on whose earlier token is unavailable.
+            issued_at_ms: presented.position.started_at_ms,
             keep_for: Duration::from_millis(keep_for_ms),
         };
         Ok(Some(match presented.late_ms {

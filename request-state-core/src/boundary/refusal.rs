@@ -50,7 +50,10 @@ impl Refusal {
         Self::of(Cause::InProgress)
     }
 
-    pub(super) fn outcome_unknown() -> Self {
+    /// Creates the refusal of a repetition whose answer is lost: for frameworks that cannot read a
+    /// [kept answer](super::Kept) into their types.
+    #[must_use]
+    pub fn outcome_unknown() -> Self {
         Self::of(Cause::OutcomeUnknown)
     }
 

@@ -26,11 +26,12 @@ pub struct Round {
     pub(super) id: Option<RequestId>,
     /// Where the token that came with the request says that the flow is.
     pub(super) position: Option<Position>,
-    /// When no token of the flow opens any more, in milliseconds since 1970.
+    /// When no token of that flow opens any more, in milliseconds since 1970.
     pub(super) keep_until_ms: Option<u64>,
     /// Sorted by name: a client may send any number of answers to look up.
     pub(super) asked: Vec<Question<'static>>,
-    pub(super) restarted_from: Option<FlowId>,
+    /// Where the flow was whose state had expired.
+    pub(super) restarted_from: Option<Position>,
     /// With single use, the claim by which this request is the first.
     pub(super) claim: Option<Arc<Held>>,
 }
@@ -107,10 +108,11 @@ impl Round {
     ///
     /// The new flow gets an id of its own. **An effect that is guarded by the old id is not guarded
     /// by the new one**: a handler with effects must look up whether the old flow had its effect
-    /// before it asks again. See [`Boundary::restart_expired`](super::Boundary::restart_expired).
+    /// before it asks again. Behind [`Boundary::once`](super::Boundary::once), it did not have it in this
+    /// round. See [`Boundary::restart_expired`](super::Boundary::restart_expired).
     #[must_use]
     pub fn restarted_from(&self) -> Option<FlowId> {
-        self.restarted_from
+        Some(self.restarted_from?.flow)
     }
 
     /// Returns what a store keeps of the redemption of this round, or `None` for a request that came
@@ -118,7 +120,8 @@ impl Round {
     ///
     /// For handlers that redeem in the transaction of their effect, without
     /// [`Boundary::once`](super::Boundary::once): insert the id, under a unique constraint, together
-    /// with the effect. If it is there already, the effect has happened.
+    /// with the effect. If it is there already, the effect has happened. A request that starts over has
+    /// an [`expired_redemption`](Self::expired_redemption) instead.
     ///
     /// # Examples
     ///
@@ -133,8 +136,23 @@ impl Round {
     /// ```
     #[must_use]
     pub fn redemption(&self) -> Option<Redemption> {
+        self.redemption_of(self.position?)
+    }
+
+    /// Returns what a store keeps of the round whose state had expired, or `None` for a request that does
+    /// not [start over](Self::restarted_from).
+    ///
+    /// For handlers that keep [`redemption`](Self::redemption) themselves: insert this id too, before you
+    /// ask again. If it is there already, the effect has happened. If not, a presentation that arrives
+    /// later, at a replica whose clock is behind, finds the row and does nothing.
+    #[must_use]
+    pub fn expired_redemption(&self) -> Option<Redemption> {
+        self.redemption_of(self.restarted_from?)
+    }
+
+    fn redemption_of(&self, position: Position) -> Option<Redemption> {
         Some(Redemption {
-            id: self.position?.redemption_id(),
+            id: position.redemption_id(),
             keep_until: UNIX_EPOCH.checked_add(Duration::from_millis(self.keep_until_ms?))?,
         })
     }

@@ -32,8 +32,6 @@ pub(super) struct Presented {
     /// Sorted by name.
     pub(super) asked: Vec<Question<'static>>,
     state: Option<String>,
-    /// The token was issued at this time or later.
-    pub(super) issued_at_ms: u64,
     /// From then on no token of the flow opens, on any replica.
     pub(super) keep_until_ms: u64,
     /// When it was opened.
@@ -189,9 +187,9 @@ impl<C: RequestStateCodec> Boundary<C> {
         let Some(presented) = presented else {
             return Ok(Opened { round, state: None });
         };
+        round.keep_until_ms = Some(presented.keep_until_ms);
         let Some(late_ms) = presented.late_ms else {
             round.position = Some(presented.position);
-            round.keep_until_ms = Some(presented.keep_until_ms);
             round.asked = presented.asked;
             let state = presented.state;
             return Ok(Opened { round, state });
@@ -202,7 +200,7 @@ impl<C: RequestStateCodec> Boundary<C> {
             return Err(Refusal::rejected());
         }
         self.event(&round).served(Reason::Restarted(late_ms));
-        round.restarted_from = Some(presented.position.flow);
+        round.restarted_from = Some(presented.position);
         Ok(Opened { round, state: None })
     }
 
@@ -232,9 +230,6 @@ impl<C: RequestStateCodec> Boundary<C> {
             position,
             asked,
             state: body.state.map(str::to_owned),
-            issued_at_ms: expires_at_ms
-                .saturating_sub(self.sealer.ttl_ms(binding))
-                .max(position.started_at_ms),
             // A token of a longer `max_flow` may live longer than this boundary's.
             keep_until_ms: keep_until_ms(end_ms.max(expires_at_ms)),
             now_ms,

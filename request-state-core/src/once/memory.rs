@@ -24,8 +24,7 @@ const SHARDS: usize = 64;
 /// A process that restarts with the same keys has forgotten what was redeemed. So for a token that may
 /// have been issued before the store was created, it is [`HistoryLost`](StoreError::HistoryLost):
 /// create the store before the server accepts requests, once, and share it by an [`Arc`]. The same
-/// holds while the clock is set back to before something was dropped. When you shorten a sealer's TTL,
-/// change its key as well: the time at which a token was issued is told from its expiry and the TTL.
+/// holds while the clock is set back to before something was dropped.
 ///
 /// # Examples
 ///

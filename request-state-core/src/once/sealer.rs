@@ -48,6 +48,9 @@ impl<C: RequestStateCodec> Sealer<C> {
     /// that does not open is not used up, and costs the store no call. `store` is any
     /// [`RedemptionStore`]. It keeps the token's id for two minutes beyond the token's expiry.
     ///
+    /// When you shorten the TTL, change the key as well: the time at which the token was issued, which the
+    /// store compares with its history, is computed from the token's expiry and the TTL.
+    ///
     /// A caller that is dropped or crashes after this has used the token up: at most once, and not
     /// exactly once.
     ///

@@ -87,7 +87,7 @@ pub struct Claim {
     /// The same for two presentations of one token with the same answers, and for no others.
     pub presentation: [u8; 32],
     /// The token was issued at this time or later, in milliseconds since 1970, by the clocks of this
-    /// server's replicas.
+    /// server's replicas. For a round of a boundary, it is the beginning of its flow.
     pub issued_at_ms: u64,
     /// For how long the entry must be kept, at least.
     pub keep_for: Duration,

@@ -72,6 +72,13 @@ pub fn sealer_behind(clock: &Clock, by: Duration, codec: &Ledger) -> Sealer<Ledg
     sealer.build().unwrap()
 }
 
+/// The same without delay, and with a TTL of its own.
+pub fn sealer_with_ttl(clock: &Clock, ttl: Duration, codec: &Ledger) -> Sealer<Ledger> {
+    let clock = clock.clone();
+    let sealer = Sealer::builder("billing", codec.clone()).clock(move || clock.now());
+    sealer.ttl(ttl).build().unwrap()
+}
+
 /// A boundary whose time is that of the clock.
 pub fn boundary_with_clock() -> (Boundary<Ledger>, Clock) {
     let clock = Clock::default();

@@ -198,6 +198,7 @@ fn an_expired_round_starts_over_only_if_it_was_not_redeemed() {
     store.set(Fault::None);
     let (seen, round) = open(&boundary, &unpaid).unwrap();
     assert!(round.restarted_from().is_some() && round.redemption().is_none());
+    assert!(round.expired_redemption().is_some());
     assert!(seen["params"].get("inputResponses").is_none());
     // Looking does not use it up: it starts over as often as it comes.
     assert!(first(&boundary, &unpaid).restarted_from().is_some());
@@ -281,6 +282,26 @@ fn a_token_of_before_the_memory_store_is_unavailable() {
     clock.advance(Duration::from_secs(1_000));
     assert!(first(&restarted, &paid).restarted_from().is_some());
     let _ = first(&restarted, &confirmed(&restarted));
+}
+
+/// A server that lost its history deploys another TTL: the token of before says neither when it was issued
+/// nor under which TTL.
+#[test]
+fn a_token_of_a_longer_ttl_is_not_taken_for_one_of_after_a_loss() {
+    let (clock, ledger) = (Clock::default(), Ledger::default());
+    let server = |minutes: u64| {
+        let sealer = sealer_with_ttl(&clock, Duration::from_secs(60 * minutes), &ledger);
+        let now = clock.clone();
+        Boundary::new(sealer).once(MemoryStore::with_clock(10, move || now.now()))
+    };
+    let before = server(30);
+    let paid = confirmed(&before);
+    let _ = first(&before, &paid);
+    clock.advance(Duration::from_secs(60));
+    let after = server(5);
+    clock.advance(Duration::from_secs(60 * 25));
+    assert_eq!(reply(&after, &paid), internal_error(7));
+    let _ = first(&after, &confirmed(&after));
 }
 
 #[test]

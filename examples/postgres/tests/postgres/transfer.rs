@@ -16,7 +16,7 @@ use crate::server::Server;
 /// What the processes of a server have in common.
 struct Site {
     server: Server,
-    sealer: Sealer<AesGcmCodec>,
+    keyring: Keyring,
     /// By how much the sealer's clock is ahead, in seconds.
     ahead: Arc<AtomicU64>,
 }
@@ -24,16 +24,10 @@ struct Site {
 impl Site {
     /// Alice and Bob have 1000 each.
     async fn start() -> Self {
-        let server = Server::start().await;
-        let ahead = Arc::new(AtomicU64::new(0));
-        let seconds = ahead.clone();
-        let now = move || SystemTime::now() + Duration::from_secs(seconds.load(Ordering::SeqCst));
-        let codec = AesGcmCodec::new(&Keyring::ephemeral().unwrap());
-        let sealer = Sealer::builder("bank", codec).clock(now).build().unwrap();
         let site = Self {
-            server,
-            sealer,
-            ahead,
+            server: Server::start().await,
+            keyring: Keyring::ephemeral().unwrap(),
+            ahead: Arc::default(),
         };
         site.process().await;
         let accounts = "insert into accounts values ('alice', 1000), ('bob', 1000)";
@@ -48,9 +42,18 @@ impl Site {
 
     /// Returns what one process has: a boundary with the keys of all, and a pool of its own.
     async fn process(&self) -> Bank<AesGcmCodec> {
+        self.process_of(self.sealer_at(self.ahead.clone())).await
+    }
+
+    async fn process_of(&self, sealer: Sealer<AesGcmCodec>) -> Bank<AesGcmCodec> {
         let database = Database::new(self.server.config(), 16, LIMIT).unwrap();
-        let boundary = Boundary::new(self.sealer.clone());
-        Bank::create(boundary, database).await.unwrap()
+        Bank::create(Boundary::new(sealer), database).await.unwrap()
+    }
+
+    fn sealer_at(&self, ahead: Arc<AtomicU64>) -> Sealer<AesGcmCodec> {
+        let now = move || SystemTime::now() + Duration::from_secs(ahead.load(Ordering::SeqCst));
+        let codec = AesGcmCodec::new(&self.keyring);
+        Sealer::builder("bank", codec).clock(now).build().unwrap()
     }
 
     async fn balances(&self) -> [i64; 2] {
@@ -230,9 +233,46 @@ async fn a_confirmation_that_was_acted_on_is_not_asked_for_again_when_it_expires
     );
     site.ahead.store(1_800, Ordering::SeqCst);
     assert_eq!(text(&bank.serve(paid, "alice").await), "Sent 10 to bob.");
-    let asked = bank.serve(unpaid, "alice").await;
-    assert_eq!(asked["result"]["resultType"], "input_required");
+    for _ in 0..2 {
+        let asked = bank.serve(unpaid.clone(), "alice").await;
+        assert_eq!(asked["result"]["resultType"], "input_required");
+    }
     assert_eq!(site.balances().await, [990, 1010]);
+    // The new question was asked: the old answer does not pay next to it, where a clock is behind.
+    site.ahead.store(0, Ordering::SeqCst);
+    let late = bank.serve(unpaid, "alice").await;
+    assert_eq!(text(&late), "Nothing was sent: the time was up.");
+    assert_eq!(site.balances().await, [990, 1010]);
+}
+
+/// Two replicas whose clocks differ have it at the same time: one opens it, and for the other it has expired.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_confirmation_pays_or_is_asked_for_again_and_never_both() {
+    let site = Site::start().await;
+    let ahead = site.sealer_at(Arc::new(AtomicU64::new(1_800)));
+    let banks = [site.process().await, site.process_of(ahead).await];
+    let mut paid = 0;
+    for _ in 0..40 {
+        let request = answered(&banks[0], "alice", "bob", "accept").await;
+        let barrier = Arc::new(Barrier::new(2));
+        let [in_time, late] = [0, 1].map(|number| {
+            let (bank, request) = (banks[number].clone(), request.clone());
+            let barrier = barrier.clone();
+            tokio::spawn(async move {
+                barrier.wait().await;
+                bank.serve(request, "alice").await
+            })
+        });
+        let (in_time, late) = (in_time.await.unwrap(), late.await.unwrap());
+        if text(&in_time) == "Sent 10 to bob." {
+            assert_eq!(text(&late), "Sent 10 to bob.");
+            paid += 10;
+        } else {
+            assert_eq!(text(&in_time), "Nothing was sent: the time was up.");
+            assert_eq!(late["result"]["resultType"], "input_required");
+        }
+        assert_eq!(site.balances().await, [1000 - paid, 1000 + paid]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
