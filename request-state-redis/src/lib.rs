@@ -38,8 +38,8 @@
 //!
 //! Redis acknowledges writes that it may lose: all of them without persistence, the last second with
 //! `appendfsync everysec`, the end of the stream when a replica takes over. So the store does not rely on
-//! it. It keeps marks that name the process with the whole history (`run_id` and `master_replid`) and the
-//! time at which that history begins. A mark that is missing, or that names another process, is set
+//! it. It keeps marks that name the history which is whole (the primary's `master_replid`) and the
+//! time at which that history begins. A mark that is missing, or that names another history, is set
 //! anew, and every token that may be older is **unavailable**: -32603, and the client starts a new flow.
 //!
 //! | event | tokens issued before it | tokens issued afterwards |
@@ -69,7 +69,7 @@
 //!   `min-replicas-max-lag` bound the time.
 //! - **after entries are deleted by hand** and the marks are not: delete with `FLUSHDB`, which removes
 //!   both.
-//! - **behind a proxy that hides `run_id`** or returns that of another server, such as one that spreads
+//! - **behind a proxy that returns the `master_replid`** of another server, such as one that spreads
 //!   reads and writes over several.
 //! - **when a node that takes over has a clock that is behind or ahead** by more than the margin.
 //! - **after a time with eviction on a live server**, which was switched on and off again within one

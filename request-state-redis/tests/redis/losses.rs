@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::server::{Server, again, claim, is_failed, is_lost, settled};
-use request_state_core::{Claim, Claimed, RedemptionStore};
+use request_state_core::{Claim, Claimed, RedemptionStore, StoreError};
 use request_state_redis::RedisStore;
 
 /// Redeems `count` tokens, and issues as many that nobody redeems.
@@ -162,6 +162,14 @@ async fn primary_that_becomes_a_replica_and_a_primary_again() {
     node.run::<String>(&format!("REPLICAOF 127.0.0.1 {}", other.port));
     wait_for_link(&node);
     assert!(is_failed(&store.claim(&again(&used[0])).await));
+    // Even one that takes writes, and so would decide for itself.
+    node.run::<String>("CONFIG SET replica-read-only no");
+    for claim in used.iter().chain(&unused) {
+        assert!(is_failed(&store.claim(&again(claim)).await));
+        let found = store.find(&claim.id, claim.issued_at_ms).await;
+        assert!(matches!(found, Err(StoreError::Failed(_))));
+    }
+    node.run::<String>("CONFIG SET replica-read-only yes");
     let connections = |node: &Server| -> Vec<u64> {
         let clients: String = node.run("CLIENT LIST TYPE normal");
         let ids = clients.lines().filter_map(|line| line.strip_prefix("id="));

@@ -6,6 +6,7 @@
 //! | `claims.rs` | claims and nonces |
 //! | `history.rs` | lifetimes, and what the table knows |
 //! | `outages.rs` | crashes and servers that do not answer |
+//! | `suite.rs` | the suite for stores |
 //! | `transfer.rs` | the transaction of the effect |
 #![forbid(unsafe_code)]
 #![allow(
@@ -20,6 +21,7 @@ mod claims;
 mod history;
 mod outages;
 mod server;
+mod suite;
 mod transfer;
 
 use std::sync::atomic::{AtomicU64, Ordering};
