@@ -82,11 +82,7 @@ pub(crate) fn instead<A: Answer>(reply: Reply) -> Result<A, ErrorData> {
 }
 
 fn refused(refusal: &Refusal) -> ErrorData {
-    ErrorData::new(
-        ErrorCode(refusal.code()),
-        refusal.message(),
-        refusal.data(),
-    )
+    ErrorData::new(ErrorCode(refusal.code()), refusal.message(), refusal.data())
 }
 
 pub(crate) fn internal_error() -> ErrorData {
