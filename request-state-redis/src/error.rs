@@ -35,11 +35,11 @@ pub enum RedisStoreError {
          or make sure that the policy is noeviction and call assume_noeviction"
     )]
     PolicyHidden,
-    /// The server, or a proxy in front of it, does not show its replication ID, or the user may not run
+    /// The server, or a proxy in front of it, does not show which process it is, or the user may not run
     /// `INFO`.
     #[error(
-        "INFO does not show master_replid; use Redis 7 or Valkey, allow the user to run INFO, \
-         and connect without a proxy that hides it"
+        "INFO does not show run_id and master_replid; use Redis 7 or Valkey, allow the user to run INFO, \
+         and connect without a proxy that hides them"
     )]
     IdentityHidden,
     /// There is no history to provision: the database was in use.

@@ -38,8 +38,8 @@
 //!
 //! Redis acknowledges writes that it may lose: all of them without persistence, the last second with
 //! `appendfsync everysec`, the end of the stream when a replica takes over. So the store does not rely on
-//! it. It keeps marks that name the history which is whole (the primary's `master_replid`) and the
-//! time at which that history begins. A mark that is missing, or that names another history, is set
+//! it. It keeps marks that name the process with the whole history (`run_id` and `master_replid`) and the
+//! time at which that history begins. A mark that is missing, or that names another process, is set
 //! anew, and every token that may be older is **unavailable**: -32603, and the client starts a new flow.
 //!
 //! | event | tokens issued before it | tokens issued afterwards |
@@ -68,11 +68,14 @@
 //! - **in a split brain**: two primaries that both accept writes. `min-replicas-to-write 1` and
 //!   `min-replicas-max-lag` bound the time.
 //! - **after entries are deleted by hand** and the marks are not: delete with `FLUSHDB`, which removes
-//!   both.
-//! - **behind a proxy that returns the `master_replid`** of another server, such as one that spreads
+//!   both. The same holds for data that is put back into a live server, by `RESTORE`, `SWAPDB` or
+//!   `DEBUG RELOAD NOSAVE`: delete the marks, afterwards.
+//! - **when a slot comes back** to a node that had it before, and the node in between lost data and took no
+//!   claim in it since: the mark still names the first node. Delete the marks of slots that you move.
+//! - **behind a proxy that hides `run_id`** or returns that of another server, such as one that spreads
 //!   reads and writes over several.
 //! - **when a node that takes over has a clock that is behind or ahead** by more than the margin.
-//! - **after a time with eviction on a live server**, which was switched on and off again within one
+//! - **when eviction is switched on** while the store is connected: the policy is read again with the next
 //!   connection.
 //! - **after [`RedisStore::provision`]** on a database that lost its data.
 //!

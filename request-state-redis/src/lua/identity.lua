@@ -1,10 +1,11 @@
 -- What every script starts with that reads or writes a mark. It defines:
 --
 -- evicts()  an error reply where the server may evict what is kept, and nil where it may not
--- identity  the replication ID of the primary: the one that a mark names has the whole history
+-- identity  the process and its replication ID: the one that a mark names has the whole history
 --
--- A replication ID names one history of writes. A process draws a new one when it starts as a primary, and when
--- it becomes one. (So run_id would tell nothing more, and reading it takes as long again.)
+-- Neither would do alone. A process that becomes a replica and then a primary again keeps its run_id. A replica
+-- of a cluster that starts from its file and takes over before it knows its primary keeps the replication ID
+-- that the file has.
 --
 -- A connection can outlive an identity: a node that becomes a replica and then a primary again keeps its
 -- clients. So it is read here, for each call.
@@ -32,14 +33,16 @@ end
 
 local identity = ''
 if not TRUST_PERSISTENCE then
-  local replication = info('replication')
-  local _, id = string.find(replication, '\nmaster_replid:', 1, true)
-  if not id then
-    return redis.error_reply('NOIDENTITY INFO does not show master_replid')
+  local server = info('server', 'replication')
+  local _, run = string.find(server, '\nrun_id:', 1, true)
+  local _, replication = string.find(server, '\nmaster_replid:', 1, true)
+  if not run or not replication then
+    return redis.error_reply('NOIDENTITY INFO does not show run_id and master_replid')
   end
   -- A replica has the id of its primary, and not all of its history.
-  if not string.find(replication, '\nrole:master', 1, true) then
+  if not string.find(server, '\nrole:master', 1, true) then
     return redis.error_reply('READONLY this is a replica')
   end
-  identity = string.sub(replication, id + 1, id + 40)
+  identity = string.sub(server, run + 1, run + 40)
+    .. string.sub(server, replication + 1, replication + 40)
 end
