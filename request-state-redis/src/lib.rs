@@ -45,9 +45,9 @@
 //! | event | tokens issued before it | tokens issued afterwards |
 //! |---|---|---|
 //! | the server restarts, with whatever data | unavailable | unavailable for two minutes, then redeemed |
-//! | a replica takes over, in a cluster or not | unavailable, in its slots | likewise, in its slots |
-//! | a slot moves to another node | unavailable, in that slot | likewise, in that slot |
-//! | the first replica attaches, or the last one has been gone for an hour | unavailable | likewise |
+//! | a replica takes over, in a cluster or not | unavailable, in its slots | unavailable for two minutes, then redeemed |
+//! | a slot moves to another node | unavailable, in that slot | unavailable for two minutes, then redeemed |
+//! | the first replica attaches, or the primary has been without one for `repl-backlog-ttl` (an hour) | unavailable | unavailable for two minutes, then redeemed |
 //! | the database is emptied | unavailable | unavailable for two minutes, then redeemed |
 //! | the server does not answer, is full, or is loading its data | unavailable meanwhile | redeemed |
 //!
@@ -55,8 +55,8 @@
 //! connection to a new database, unless [`RedisStore::provision`] was run before. No restart of your
 //! servers is needed in any of these cases.
 //!
-//! One node with `appendonly yes` and `appendfsync always` loses nothing that it acknowledged.
-//! [`trust_persistence`](RedisStoreBuilder::trust_persistence) lets its restarts go unnoticed.
+//! One node with `appendonly yes`, `appendfsync always` and `no-appendfsync-on-rewrite no` (the default) loses
+//! nothing that it acknowledged. [`trust_persistence`](RedisStoreBuilder::trust_persistence) lets its restarts go unnoticed.
 //!
 //! # What is not covered
 //!
@@ -69,7 +69,8 @@
 //!   `min-replicas-max-lag` bound the time.
 //! - **after entries are deleted by hand** and the marks are not: delete with `FLUSHDB`, which removes
 //!   both. The same holds for data that is put back into a live server, by `RESTORE`, `SWAPDB` or
-//!   `DEBUG RELOAD NOSAVE`: delete the marks, afterwards.
+//!   `DEBUG RELOAD NOSAVE`: delete the marks (`request-state:{00}:mark` to `request-state:{63}:mark`)
+//!   afterwards.
 //! - **when a slot comes back** to a node that had it before, and the node in between lost data and took no
 //!   claim in it since: the mark still names the first node. Delete the marks of slots that you move.
 //! - **behind a proxy that hides `run_id`** or returns that of another server, such as one that spreads

@@ -132,6 +132,50 @@ async fn settled_store(nodes: &[Server]) -> RedisStore {
     }
 }
 
+/// A replica that starts from its file, and takes over before it knows its primary, keeps the replication ID
+/// that the file has. (So it does in Redis 7.0.) Its file lacks the last redemption.
+#[tokio::test]
+async fn a_replica_takes_over_with_the_replication_id_of_its_file() {
+    let args = "--cluster-enabled yes --cluster-node-timeout 1500";
+    let args: Vec<_> = args.split_whitespace().collect();
+    let (mut primary, mut replica) = (Server::start(&args), Server::start(&args));
+    let wait_for = |node: &Server, command: &str, text: &str| {
+        while !node.run::<String>(command).contains(text) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let id: String = primary.run("CLUSTER MYID");
+    primary.run::<String>("CLUSTER ADDSLOTSRANGE 0 16383");
+    replica.run::<String>(&format!("CLUSTER MEET 127.0.0.1 {}", primary.port));
+    wait_for(&replica, "CLUSTER NODES", &id);
+    wait_for(&replica, "CLUSTER INFO", "cluster_state:ok");
+    replica.run::<String>(&format!("CLUSTER REPLICATE {id}"));
+    wait_for(&replica, "INFO replication", "master_link_status:up");
+    wait_for(&primary, "CLUSTER INFO", "cluster_state:ok");
+    let store = primary.store().await;
+    while replica.run::<u64>("DBSIZE") != 64 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    replica.run::<String>("SAVE");
+    let used = claim();
+    assert_eq!(store.claim(&used).await.unwrap(), Claimed::First);
+
+    // Another machine comes under the address of the primary, empty, and lets nobody in.
+    replica.kill();
+    primary.kill();
+    std::fs::remove_file(primary.dir.join("nodes.conf")).expect("a file");
+    primary.spawn_with(&["--requirepass", "another"]);
+    replica.start_again();
+    wait_for(&replica, "CLUSTER NODES", "noaddr");
+    replica.kill();
+    replica.start_again();
+    replica.run::<String>("CLUSTER FAILOVER TAKEOVER");
+    wait_for(&replica, "CLUSTER INFO", "cluster_state:ok");
+    let store = replica.store().await;
+    let claimed = store.claim(&again(&used)).await;
+    assert!(is_lost(&claimed), "{claimed:?}");
+}
+
 #[tokio::test]
 async fn a_slot_moves() {
     let nodes = cluster();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -22,6 +22,7 @@ use crate::codec::RequestStateCodec;
 use crate::log::Event;
 use crate::once::{self, Claim, Claimed, Entry, RedemptionStore, StoreError};
 use crate::reason::Reason;
+use crate::sealer::{SealError, milliseconds};
 
 /// A request whose token was checked and whose round is not redeemed yet.
 pub(super) struct Arrived<'a> {
@@ -37,13 +38,20 @@ pub(super) struct Held {
     pub(super) id: [u8; 32],
     pub(super) nonce: [u8; 16],
     pub(super) presentation: [u8; 32],
+    /// How many further tokens were issued for the round, or are about to be. It may not be given back then:
+    /// they would open next to it.
+    asks: AtomicUsize,
     release_asked: AtomicBool,
     released: AtomicBool,
 }
 
 impl Held {
     pub(super) async fn release(&self) -> Result<bool, StoreError> {
-        self.release_asked.store(true, Ordering::Release);
+        // Of an asking and a release at the same time, one at least sees the other: both write first.
+        self.release_asked.store(true, Ordering::SeqCst);
+        if self.asks.load(Ordering::SeqCst) > 0 {
+            return Ok(false);
+        }
         let released = self.store.release(&self.id, &self.nonce).await;
         if matches!(released, Ok(true)) {
             self.released.store(true, Ordering::Release);
@@ -51,9 +59,21 @@ impl Held {
         released
     }
 
-    /// Whether the round may have been given back.
-    pub(super) fn may_be_released(&self) -> bool {
-        self.release_asked.load(Ordering::Acquire)
+    /// Issues a further token by `seal`, unless the round may have been given back.
+    pub(super) fn ask(
+        &self,
+        seal: impl FnOnce() -> Result<String, SealError>,
+    ) -> Result<String, SealError> {
+        self.asks.fetch_add(1, Ordering::SeqCst);
+        let sealed = if self.release_asked.load(Ordering::SeqCst) {
+            Err(SealError::Released)
+        } else {
+            seal()
+        };
+        if sealed.is_err() {
+            self.asks.fetch_sub(1, Ordering::SeqCst);
+        }
+        sealed
     }
 
     pub(super) fn is_released(&self) -> bool {
@@ -132,7 +152,10 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
                 let found = self.store.find(&claim.id, claim.issued_at_ms).await;
                 found.map(|entry| entry.map(|entry| (claim, entry)))
             }
-            ToDo::Claim(claim) => match once::claim(&*self.store, &claim).await {
+            ToDo::Claim {
+                claim,
+                keep_until_ms,
+            } => match self.claim_in_time(&claim, keep_until_ms).await {
                 Ok(Claimed::Used(entry)) => Ok(Some((claim, entry))),
                 Ok(Claimed::First) => {
                     let mut opened = self.boundary.settle(arrived.checked, arrived.token)?;
@@ -141,6 +164,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
                         id: claim.id,
                         nonce: claim.nonce,
                         presentation: claim.presentation,
+                        asks: AtomicUsize::new(0),
                         release_asked: AtomicBool::new(false),
                         released: AtomicBool::new(false),
                     }));
@@ -158,6 +182,15 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
                 Err(Refusal::unavailable().into())
             }
         }
+    }
+
+    async fn claim_in_time(
+        &self,
+        claim: &Claim,
+        keep_until_ms: u64,
+    ) -> Result<Claimed, StoreError> {
+        let now_ms = || milliseconds(self.boundary.sealer.now());
+        once::claim_in_time(&*self.store, claim, keep_until_ms, now_ms).await
     }
 
     /// Says what to ask the store, if it has a say.
@@ -198,7 +231,10 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
             keep_for: Duration::from_millis(keep_for_ms),
         };
         Ok(Some(match presented.late_ms {
-            None => ToDo::Claim(claim),
+            None => ToDo::Claim {
+                claim,
+                keep_until_ms: presented.keep_until_ms,
+            },
             Some(_) => ToDo::Find(claim),
         }))
     }
@@ -220,7 +256,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
 /// What to ask the store about a round.
 enum ToDo {
     /// Its token opens: redeem it.
-    Claim(Claim),
+    Claim { claim: Claim, keep_until_ms: u64 },
     /// Its token has expired: whether it was redeemed before.
     Find(Claim),
 }

@@ -120,7 +120,7 @@ impl Round {
     ///
     /// For handlers that redeem in the transaction of their effect, without
     /// [`Boundary::once`](super::Boundary::once): insert the id, under a unique constraint, together
-    /// with the effect. If it is there already, the effect has happened. A request that starts over has
+    /// with the effect. If it is there already, the round was redeemed. A request that starts over has
     /// an [`expired_redemption`](Self::expired_redemption) instead.
     ///
     /// # Examples
@@ -142,9 +142,10 @@ impl Round {
     /// Returns what a store keeps of the round whose state had expired, or `None` for a request that does
     /// not [start over](Self::restarted_from).
     ///
-    /// For handlers that keep [`redemption`](Self::redemption) themselves: insert this id too, before you
-    /// ask again. If it is there already, the effect has happened. If not, a presentation that arrives
-    /// later, at a replica whose clock is behind, finds the row and does nothing.
+    /// For handlers that keep [`redemption`](Self::redemption) themselves, each with what became of its
+    /// round: insert this id too, as a round that was closed unanswered, before you ask again. If it is there
+    /// already, what was kept says what became of the round. A presentation that arrives later, at a replica
+    /// whose clock is behind, finds the row and must do nothing.
     #[must_use]
     pub fn expired_redemption(&self) -> Option<Redemption> {
         self.redemption_of(self.restarted_from?)
@@ -159,7 +160,7 @@ impl Round {
 
     /// Gives the round back, so that the same token opens again: for a handler that knows that
     /// nothing has happened. Returns `false` where there is nothing to give back: the round was not
-    /// redeemed by this request, or has been given back.
+    /// redeemed by this request, has been given back, or its handler has asked a further question.
     ///
     /// Without this, a round stays used whatever becomes of its request. A handler that has given it back
     /// must not ask: that is an error at seal.

@@ -264,14 +264,23 @@ impl<C: RequestStateCodec> Boundary<C> {
         plain: Option<&str>,
     ) -> Result<String, SealError> {
         let binding = round.binding()?;
-        // The same token could be answered again, beside the next one: two branches, and two effects.
-        if round
-            .claim
-            .as_ref()
-            .is_some_and(|claim| claim.may_be_released())
-        {
-            return Err(SealError::Released);
+        let seal = || self.seal_next(round, binding, questions, plain);
+        match &round.claim {
+            // Were the round given back, its token could be answered again next to the new one: two branches,
+            // and two effects.
+            Some(claim) => claim.ask(seal),
+            None => seal(),
         }
+    }
+
+    /// Seals the token of the next round.
+    fn seal_next(
+        &self,
+        round: &Round,
+        binding: &Binding,
+        questions: &[Question<'_>],
+        plain: Option<&str>,
+    ) -> Result<String, SealError> {
         if questions.is_empty() && plain.is_none() {
             return Err(SealError::NothingAsked);
         }

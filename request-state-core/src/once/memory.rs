@@ -24,7 +24,8 @@ const SHARDS: usize = 64;
 /// A process that restarts with the same keys has forgotten what was redeemed. So for a token that may
 /// have been issued before the store was created, it is [`HistoryLost`](StoreError::HistoryLost):
 /// create the store before the server accepts requests, once, and share it by an [`Arc`]. The same
-/// holds while the clock is set back to before something was dropped.
+/// holds while the clock is set back to before something was dropped. A clock that is set back while the
+/// process is not running goes unnoticed: tokens of before it then look younger than the store.
 ///
 /// # Examples
 ///

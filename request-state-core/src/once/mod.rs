@@ -89,6 +89,27 @@ pub(crate) async fn claim(
     claimed
 }
 
+/// Claims, for a token that must still open once the claim is made.
+///
+/// A process may be suspended between the check of a token and its claim. An entry of before is certain to be
+/// there for as long as a token opens, and no longer. `now_ms` returns the time.
+pub(crate) async fn claim_in_time(
+    store: &(impl RedemptionStore + ?Sized),
+    claim: &Claim,
+    keep_until_ms: u64,
+    now_ms: impl FnOnce() -> Option<u64>,
+) -> Result<Claimed, StoreError> {
+    let claimed = self::claim(store, claim).await?;
+    let end_ms = keep_until_ms.saturating_sub(MARGIN_MS);
+    if claimed == Claimed::First && now_ms().is_none_or(|now_ms| now_ms >= end_ms) {
+        drop(store.release(&claim.id, &claim.nonce).await);
+        return Err(StoreError::failed(
+            "the token expired while it was redeemed",
+        ));
+    }
+    Ok(claimed)
+}
+
 /// Until when to keep an entry for tokens none of which opens after `end_ms`.
 pub(crate) fn keep_until_ms(end_ms: u64) -> u64 {
     end_ms.saturating_add(MARGIN_MS).min(LATEST_MS)

@@ -9,7 +9,7 @@ use super::{keep_until_ms, token_id};
 use crate::binding::Binding;
 use crate::codec::{BoxError, DecodeError, RequestStateCodec};
 use crate::reason::{OpenError, Reason, io_kind};
-use crate::sealer::{Sealer, Undecoded};
+use crate::sealer::{Sealer, Undecoded, milliseconds};
 
 /// Why a token did not open, with single use.
 ///
@@ -40,6 +40,13 @@ impl RedeemError {
     }
 }
 
+/// A token that opens, and what to claim for it.
+struct Redeemable<T> {
+    state: T,
+    claim: Claim,
+    keep_until_ms: u64,
+}
+
 impl<C: RequestStateCodec> Sealer<C> {
     /// Opens a token once: of any number of calls with it, on all replicas that share `store`, one
     /// returns its state.
@@ -56,7 +63,7 @@ impl<C: RequestStateCodec> Sealer<C> {
     ///
     /// # Errors
     ///
-    /// A [`RedeemError`]; the exact reason is logged as for [`open`](Self::open), with `already_used`
+    /// A [`RedeemError`]: unavailable also where the token expires before the claim is made. The exact reason is logged as for [`open`](Self::open), with `already_used`
     /// and `unavailable` in addition.
     ///
     /// # Examples
@@ -71,8 +78,13 @@ impl<C: RequestStateCodec> Sealer<C> {
     where
         T: DeserializeOwned,
     {
-        let (state, claim) = self.prepare(token, binding)?;
-        match super::claim(store, &claim).await {
+        let Redeemable {
+            state,
+            claim,
+            keep_until_ms,
+        } = self.prepare(token, binding)?;
+        let now_ms = || milliseconds(self.now());
+        match super::claim_in_time(store, &claim, keep_until_ms, now_ms).await {
             Ok(Claimed::First) => Ok(state),
             Ok(Claimed::Used(_)) => {
                 let event = self.event(binding);
@@ -87,7 +99,7 @@ impl<C: RequestStateCodec> Sealer<C> {
     }
 
     /// Opens the token, and says what to claim for it.
-    fn prepare<T>(&self, token: &str, binding: &Binding) -> Result<(T, Claim), RedeemError>
+    fn prepare<T>(&self, token: &str, binding: &Binding) -> Result<Redeemable<T>, RedeemError>
     where
         T: DeserializeOwned,
     {
@@ -109,7 +121,8 @@ impl<C: RequestStateCodec> Sealer<C> {
             RedeemError::Unavailable(error.into())
         })?;
         let id = token_id(token);
-        let keep_for_ms = keep_until_ms(read.expires_at_ms).saturating_sub(read.now_ms);
+        let keep_until_ms = keep_until_ms(read.expires_at_ms);
+        let keep_for_ms = keep_until_ms.saturating_sub(read.now_ms);
         let claim = Claim {
             id,
             nonce,
@@ -118,6 +131,10 @@ impl<C: RequestStateCodec> Sealer<C> {
             issued_at_ms: read.expires_at_ms.saturating_sub(self.ttl_ms(binding)),
             keep_for: Duration::from_millis(keep_for_ms),
         };
-        Ok((read.state, claim))
+        Ok(Redeemable {
+            state: read.state,
+            claim,
+            keep_until_ms,
+        })
     }
 }

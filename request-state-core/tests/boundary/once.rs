@@ -249,6 +249,44 @@ fn a_round_that_was_given_back_may_not_ask() {
 }
 
 #[test]
+fn a_round_whose_handler_asks_may_not_be_given_back() {
+    let (boundary, ..) = once();
+    let retry = confirmed(&boundary);
+    let round = first(&boundary, &retry);
+    let asks = |questions: &[Question<'_>]| boundary.boundary().seal(&round, questions, None);
+    asks(&[Question::new("again", QuestionKind::ElicitationForm)]).unwrap();
+    // One token was issued, whatever became of a second.
+    asks(&[]).unwrap_err();
+    assert!(!ready(round.release()).unwrap());
+    assert_eq!(reply(&boundary, &retry), refusal(7));
+    // Where no token was issued, it may.
+    let retry = confirmed(&boundary);
+    let round = first(&boundary, &retry);
+    assert!(boundary.boundary().seal(&round, &[], None).is_err());
+    assert!(ready(round.release()).unwrap());
+    let _ = first(&boundary, &retry);
+}
+
+/// A process that was suspended: what another had redeemed in its place may be forgotten by then.
+#[test]
+fn a_claim_that_is_made_after_the_end_of_the_flow_does_not_count() {
+    let hour = Duration::from_secs(3_600);
+    for (by, counts) in [
+        (hour - Duration::from_millis(1), true),
+        (hour, false),
+        (2 * hour, false),
+    ] {
+        let (boundary, store, _) = once();
+        let retry = confirmed(&boundary);
+        store.set(Fault::Slow(by));
+        assert_eq!(open(&boundary, &retry).is_ok(), counts, "{by:?}");
+        // It was given back: nobody has acted on it.
+        store.set(Fault::None);
+        assert_eq!(open(&boundary, &retry).is_ok(), !counts, "{by:?}");
+    }
+}
+
+#[test]
 fn without_starting_over_an_expired_round_is_rejected_either_way() {
     let (boundary, clock) = boundary_with_clock();
     let store = Arc::new(Store::new(&clock));

@@ -94,6 +94,21 @@ fn an_outage_of_codec_or_store_is_unavailable() {
 }
 
 #[test]
+fn a_token_that_expires_while_it_is_redeemed_does_not_count() {
+    for (ms, counts) in [(299_999, true), (300_000, false), (3_600_000, false)] {
+        let (sealer, store, _) = sealer_and_store();
+        let binding = binding(&json!({}), ALICE);
+        let token = sealer.seal(&5u32, &binding).unwrap();
+        store.set(Fault::Slow(Duration::from_millis(ms)));
+        match open(&sealer, &token, &binding, &store) {
+            Ok(_) => assert!(counts, "{ms}"),
+            Err(RedeemError::Unavailable(_)) => assert!(!counts, "{ms}"),
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+}
+
+#[test]
 fn an_id_is_kept_for_two_minutes_beyond_the_expiry() {
     for (principal, ttl) in [(ALICE, 300_000), (None, 60_000)] {
         let (clock, ledger) = (Clock::default(), Ledger::default());

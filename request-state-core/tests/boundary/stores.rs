@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use request_state_core::{
     Claim, Claimed, Entry, MemoryStore, RedemptionStore, StoreError, StoreFuture,
@@ -32,6 +33,8 @@ pub enum Fault {
     Forgot,
     /// It keeps claims, and cannot keep answers.
     Full,
+    /// It takes so long, by the clock of all.
+    Slow(Duration),
 }
 
 /// A memory store with a fault that can be switched, which counts its calls.
@@ -39,13 +42,15 @@ pub struct Store {
     memory: MemoryStore,
     fault: Mutex<Fault>,
     calls: AtomicUsize,
+    clock: Clock,
 }
 
 impl Store {
     pub fn new(clock: &Clock) -> Self {
-        let clock = clock.clone();
+        let now = clock.clone();
         Self {
-            memory: MemoryStore::with_clock(1_000, move || clock.now()),
+            memory: MemoryStore::with_clock(1_000, move || now.now()),
+            clock: clock.clone(),
             fault: Mutex::new(Fault::None),
             calls: AtomicUsize::new(0),
         }
@@ -75,6 +80,10 @@ impl Store {
             Fault::Forgot => Err(StoreError::HistoryLost),
             Fault::Full if can_be_full => Err(StoreError::Full),
             Fault::Full => call(&self.memory),
+            Fault::Slow(by) => {
+                self.clock.advance(by);
+                call(&self.memory)
+            }
         };
         Box::pin(std::future::ready(result))
     }
