@@ -38,8 +38,8 @@ pub enum RedisStoreError {
     /// The server, or a proxy in front of it, does not show which process it is, or the user may not run
     /// `INFO`.
     #[error(
-        "INFO does not show run_id and master_replid; use Redis 7 or Valkey, allow the user to run INFO, \
-         and connect without a proxy that hides them"
+        "INFO does not show run_id, master_replid and server_time_usec; use Redis 7 or Valkey, allow the \
+         user to run INFO, and connect without a proxy that hides them"
     )]
     IdentityHidden,
     /// There is no history to provision: the database was in use.

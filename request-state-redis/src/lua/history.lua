@@ -6,9 +6,6 @@
 -- Returns 'forgot' where the mark is missing or names another identity, after setting it anew, and
 -- 'young' where the mark is not older than the floor.
 
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-
 -- The last 16 digits are the birth, in milliseconds. What is before them is the identity.
 local mark = redis.call('GET', KEYS[1])
 if not mark or (not TRUST_PERSISTENCE and string.sub(mark, 1, -17) ~= identity) then

@@ -2,6 +2,7 @@
 --
 -- evicts()  an error reply where the server may evict what is kept, and nil where it may not
 -- identity  the process and its replication ID: the one that a mark names has the whole history
+-- now       the time, in milliseconds
 --
 -- Neither would do alone. A process that becomes a replica and then a primary again keeps its run_id. A replica
 -- of a cluster that starts from its file and takes over before it knows its primary keeps the replication ID
@@ -9,6 +10,8 @@
 --
 -- A connection can outlive an identity: a node that becomes a replica and then a primary again keeps its
 -- clients. So it is read here, for each call.
+--
+-- The time is taken from what INFO returns anyway: each call of a command within a script costs a microsecond or two.
 --
 -- TRUST_PERSISTENCE and ASSUME_NOEVICTION are settings of the store.
 
@@ -31,13 +34,18 @@ local function evicts()
   end
 end
 
-local identity = ''
-if not TRUST_PERSISTENCE then
+local identity, now = '', nil
+if TRUST_PERSISTENCE then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+else
   local server = info('server', 'replication')
   local _, run = string.find(server, '\nrun_id:', 1, true)
   local _, replication = string.find(server, '\nmaster_replid:', 1, true)
-  if not run or not replication then
-    return redis.error_reply('NOIDENTITY INFO does not show run_id and master_replid')
+  local time = string.match(server, '\nserver_time_usec:(%d+)')
+  if not run or not replication or not time then
+    return redis.error_reply(
+      'NOIDENTITY INFO does not show run_id, master_replid and server_time_usec')
   end
   -- A replica has the id of its primary, and not all of its history.
   if not string.find(server, '\nrole:master', 1, true) then
@@ -45,4 +53,5 @@ if not TRUST_PERSISTENCE then
   end
   identity = string.sub(server, run + 1, run + 40)
     .. string.sub(server, replication + 1, replication + 40)
+  now = math.floor(time / 1000)
 end

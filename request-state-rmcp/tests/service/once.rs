@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use request_state::{AesGcmCodec, AnswerAgain, Boundary, MemoryStore, OnceBoundary, Round};
+use request_state::{AesGcmCodec, AnswerAgain, Boundary, MemoryStore, OnceBoundary, Round, Sender};
 use request_state_rmcp::{AnyService, SealedService};
 use rmcp::model::*;
 use rmcp::service::RequestContext;
@@ -111,6 +111,43 @@ async fn a_repetition_gets_the_same_answer() {
                 Some("input_required") => token = token_of(&first),
                 _ => break,
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_rmcp_cannot_read_leaves_the_outcome_unknown() {
+    let result = json!({"result": {"resultType": "complete", "content": 7}});
+    let error = json!({"error": {"code": "not a number", "message": "no funds"}});
+    for message in requests() {
+        for kept in [&result, &error] {
+            // Servers that share a store need not be of one version.
+            let store = Arc::new(store());
+            let boundary = || {
+                let once = Boundary::new(sealer()).once(Arc::clone(&store));
+                once.answer_again(AnswerAgain::new()).unwrap()
+            };
+            let (server, wizard) = sealed_by(boundary(), ALICE);
+            let mut client = Raw::connect(server, MODERN);
+            let again = retry(&message, client.token(&message).await);
+            wizard.seen();
+            let other = boundary();
+            let version = ProtocolVersion::V_2026_07_28.to_string();
+            let sender = Sender::from(ALICE).version(&version);
+            let opened = other.open_request(&mut again.clone(), sender).await;
+            other
+                .seal_response(&opened.unwrap(), &mut kept.clone())
+                .await;
+            let answer = client.ask(&again).await;
+            let is_read = message == custom() && kept["error"].is_null();
+            if is_read {
+                assert_eq!(answer["result"], kept["result"]);
+            } else {
+                let data = json!({"reason": "request_state_outcome_unknown"});
+                let error = json!({"code": -32603, "message": "Internal error", "data": data});
+                assert_eq!(answer["error"], error, "{message}");
+            }
+            assert!(wizard.seen().is_empty());
         }
     }
 }
