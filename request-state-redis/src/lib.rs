@@ -77,7 +77,9 @@
 //!   reads and writes over several.
 //! - **when a node that takes over has a clock that is behind or ahead** by more than the margin.
 //! - **when eviction is switched on** while the store is connected: the policy is read again with the next
-//!   connection.
+//!   connection, and with the first claim of each bucket in a minute. Until then, what was evicted counts
+//!   again. A server that is found to evict is not used until its policy is changed back, and has then lost its
+//!   history.
 //! - **after [`RedisStore::provision`]** on a database that lost its data.
 //!
 //! # Cost

@@ -1,7 +1,7 @@
 //! The store.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -19,6 +19,10 @@ use crate::script::{Reply, Script, Scripts};
 /// milliseconds, and the longest lifetime.
 const LATEST_MS: u64 = 253_402_300_799_999;
 
+/// For how long a server is known to evict nothing: the policy can be changed while it runs. To read it takes
+/// longer than a claim, so it is not part of each.
+const POLICY_VALID: Duration = Duration::from_secs(60);
+
 /// Keeps redemptions in Redis 7 or Valkey, for all replicas of a server.
 ///
 /// The [crate's front page](crate) says which settings the server needs, and which losses of data are
@@ -35,6 +39,8 @@ struct Inner {
     prefix: String,
     timeout: Duration,
     clock_margin_ms: u64,
+    /// By bucket, and so for each node of a cluster, when the policy was read last.
+    policy_read: Mutex<[Option<Instant>; BUCKETS as usize]>,
 }
 
 impl RedisStore {
@@ -79,6 +85,7 @@ impl RedisStore {
             link: Link::new(builder.target()?),
             scripts: Scripts::new(builder.trust_persistence, builder.assume_noeviction),
             clock_margin_ms: whole_ms(builder.clock_margin),
+            policy_read: Mutex::new([None; BUCKETS as usize]),
         })))
     }
 
@@ -150,9 +157,14 @@ impl Inner {
             }
         };
         // The first one brings the script.
-        mark(0).await?;
+        let first = mark(0).await;
+        // A server that evicts has to lose every mark.
+        if !matches!(first, Ok(()) | Err(RedisStoreError::Evicts { .. })) {
+            return first;
+        }
         // All of them, whichever fails: a node of a cluster may be down.
-        join_all((1..BUCKETS).map(mark)).await.into_iter().collect()
+        let others = join_all((1..BUCKETS).map(mark)).await;
+        others.into_iter().fold(first, Result::and)
     }
 
     /// Runs a script within the time limit.
@@ -215,13 +227,41 @@ impl Inner {
     async fn claim(&self, claim: &Claim) -> Result<Claimed, StoreError> {
         let head = entry::head(claim);
         let lifetime_ms = whole_ms(claim.keep_for).clamp(1, LATEST_MS).to_string();
-        let args = [head.as_slice(), lifetime_ms.as_bytes()];
+        let now = Instant::now();
+        let is_due = self.is_policy_due(&claim.id, now);
+        let check: &[u8] = if is_due { b"check" } else { b"" };
+        let args = [head.as_slice(), lifetime_ms.as_bytes(), check];
         let script = &self.scripts.claim;
         let reply = self.with_history(script, &claim.id, claim.issued_at_ms, &args);
-        match reply.await? {
+        let reply = reply.await?;
+        if is_due {
+            self.note_policy(&claim.id, now);
+        }
+        match reply {
             Reply::First => Ok(Claimed::First),
             Reply::Entry { bytes, now_ms } => Ok(Claimed::Used(parse(&bytes, now_ms)?)),
             _ => Err(RedisStoreError::Unexpected.into()),
+        }
+    }
+
+    fn is_policy_due(&self, id: &[u8; 32], now: Instant) -> bool {
+        // No code that can panic runs while it is locked.
+        let read = self
+            .policy_read
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let last = read.get(usize::from(bucket(id))).copied().flatten();
+        last.is_none_or(|last| now.duration_since(last) >= POLICY_VALID)
+    }
+
+    /// Notes that the server of this bucket evicts nothing.
+    fn note_policy(&self, id: &[u8; 32], now: Instant) {
+        let mut read = self
+            .policy_read
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = read.get_mut(usize::from(bucket(id))) {
+            *last = Some(now);
         }
     }
 

@@ -1,9 +1,14 @@
 -- KEYS[2]  the entry: nonce (16 bytes), presentation (32), time of the claim (16), then any answer
 -- ARGV[2]  the nonce and the presentation
 -- ARGV[3]  the lifetime, in milliseconds
+-- ARGV[4]  'check' where the policy of eviction must be read again
 --
 -- Returns 'first', or what was there and the time.
 
+if ARGV[4] == 'check' then
+  local evicting = evicts()
+  if evicting then return evicting end
+end
 local was = redis.pcall(
   'SET', KEYS[2], ARGV[2] .. string.format('%016.0f', now), 'NX', 'GET', 'PX', ARGV[3])
 if type(was) == 'table' then

@@ -1,6 +1,7 @@
 -- What every script starts with that reads or writes a mark. It defines:
 --
--- evicts()  an error reply where the server may evict what is kept, and nil where it may not
+-- evicts()  an error reply where the server may evict what is kept, and nil where it may not. One that may has
+--           perhaps done so: it loses its mark (KEYS[1]), which no entry outlasts
 -- identity  the process and its replication ID: the one that a mark names has the whole history
 -- now       the time, in milliseconds
 --
@@ -30,6 +31,7 @@ local function evicts()
     return redis.error_reply('NOPOLICY INFO memory does not show maxmemory_policy')
   end
   if limit ~= '0' and policy ~= 'noeviction' then
+    redis.call('DEL', KEYS[1])
     return redis.error_reply('EVICTS ' .. policy)
   end
 end

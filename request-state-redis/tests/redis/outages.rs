@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use crate::server::{Server, again, claim, is_failed, settled};
+use crate::server::{Server, again, claim, is_failed, is_lost, settled};
 use request_state_core::{Claimed, RedemptionStore, StoreError};
 use request_state_redis::{RedisStore, RedisStoreError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -230,6 +230,32 @@ async fn a_server_that_is_loading() {
 }
 
 #[tokio::test]
+async fn a_server_that_starts_to_evict_while_connected() {
+    let server = Server::start(&[]);
+    let store = server.store().await;
+    let claim = claim();
+    assert_eq!(store.claim(&claim).await.unwrap(), Claimed::First);
+    server.run::<String>("CONFIG SET maxmemory 100mb");
+    server.run::<String>("CONFIG SET maxmemory-policy allkeys-lru");
+    let used = store.claim(&again(&claim)).await.unwrap();
+    assert!(matches!(used, Claimed::Used(_)));
+    pass(Duration::from_secs(60)).await;
+    // Until the policy is changed back.
+    for _ in 0..2 {
+        assert!(is_failed(&store.claim(&again(&claim)).await));
+    }
+    server.run::<String>("CONFIG SET maxmemory-policy noeviction");
+    assert!(is_lost(&store.claim(&again(&claim)).await));
+}
+
+/// Lets time pass for timers.
+async fn pass(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+}
+
+#[tokio::test]
 async fn a_server_that_starts_to_evict() {
     let server = Server::start(&[]);
     let store = server.store().await;
@@ -248,5 +274,8 @@ async fn a_server_that_starts_to_evict() {
          set maxmemory-policy to noeviction, or maxmemory to 0"
     );
     server.run::<String>("CONFIG SET maxmemory-policy noeviction");
-    assert_eq!(store.claim(&claim).await.unwrap(), Claimed::First);
+    // What was evicted meanwhile is not known.
+    assert!(is_lost(&store.claim(&claim).await));
+    let later = crate::server::claim();
+    assert_eq!(store.claim(&later).await.unwrap(), Claimed::First);
 }
