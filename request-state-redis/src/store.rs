@@ -206,8 +206,12 @@ impl Inner {
             .saturating_sub(self.clock_margin_ms)
             .to_string();
         let args = [&[floor.as_bytes()], args].concat();
-        let value = self.run(script, &keys, &args, deadline).await?;
-        match Reply::parse(value).ok_or(RedisStoreError::Unexpected)? {
+        let value = self.run(script, &keys, &args, deadline).await;
+        if let Err(RedisStoreError::Evicts { .. }) = value {
+            // The other buckets lose their marks too: what they had may be gone.
+            drop(timeout_at(deadline, self.mark_again()).await);
+        }
+        match Reply::parse(value?).ok_or(RedisStoreError::Unexpected)? {
             Reply::Young => Err(StoreError::HistoryLost),
             Reply::Forgot => {
                 // The other buckets have lost their history too. By best effort: their claims see to it

@@ -234,7 +234,10 @@ async fn a_server_that_starts_to_evict_while_connected() {
     let server = Server::start(&[]);
     let store = server.store().await;
     let claim = claim();
+    // In another bucket.
+    let other = crate::server::claim();
     assert_eq!(store.claim(&claim).await.unwrap(), Claimed::First);
+    assert_eq!(store.claim(&other).await.unwrap(), Claimed::First);
     server.run::<String>("CONFIG SET maxmemory 100mb");
     server.run::<String>("CONFIG SET maxmemory-policy allkeys-lru");
     let used = store.claim(&again(&claim)).await.unwrap();
@@ -246,6 +249,7 @@ async fn a_server_that_starts_to_evict_while_connected() {
     }
     server.run::<String>("CONFIG SET maxmemory-policy noeviction");
     assert!(is_lost(&store.claim(&again(&claim)).await));
+    assert!(is_lost(&store.claim(&again(&other)).await));
 }
 
 /// Lets time pass for timers.
