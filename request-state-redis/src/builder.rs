@@ -132,10 +132,13 @@ impl RedisStoreBuilder {
         let addresses = addresses.map_err(RedisStoreError::Url)?;
         #[cfg(feature = "cluster")]
         if self.cluster {
-            // The client repeats what it may. A nonce is first as often as it comes.
+            // The client repeats what it may. A nonce is first as often as it comes. It connects to the
+            // nodes of the URLs and then to those of the cluster, and waits for all of them: one that does
+            // not answer must leave time for the call.
+            let connection_timeout = self.timeout.checked_div(4).unwrap_or(self.timeout);
             let client = redis::cluster::ClusterClient::builder(addresses)
                 .tcp_settings(tcp())
-                .connection_timeout(self.timeout)
+                .connection_timeout(connection_timeout)
                 .response_timeout(self.timeout)
                 .retries(3)
                 .min_retry_wait(10)

@@ -23,8 +23,7 @@
 //! - **`maxmemory-policy noeviction`**, or `maxmemory 0`. With any other policy [`RedisStore::connect`] is
 //!   an error: an entry that is evicted is a round that counts again. When the server is full, requests
 //!   are answered with -32603. The policy is read when the store connects, when it reconnects, and
-//!   whenever a mark is set anew. (The client of a cluster reconnects to a node by itself: there, only
-//!   when a mark is set anew.)
+//!   whenever a mark is set anew, and once a minute.
 //! - **Memory**: about 300 bytes for each redemption, for as long as its flow may live, and the kept
 //!   answers.
 //! - **A clock** within a minute of those of your servers.
@@ -66,19 +65,22 @@
 //!   longer one were still good: the time at which such a token was issued is computed from its expiry and
 //!   the TTL. Change the key with the TTL. Rounds of a boundary carry the beginning of their flow.
 //! - **in a split brain**: two primaries that both accept writes. `min-replicas-to-write 1` and
-//!   `min-replicas-max-lag` bound the time.
+//!   `min-replicas-max-lag` bound the time. So it is when a primary that was replaced is used again and was
+//!   never told: it was frozen and goes on, or the promotion of its replica was taken back. Restart it, or
+//!   empty it, before it gets its clients back.
 //! - **after entries are deleted by hand** and the marks are not: delete with `FLUSHDB`, which removes
 //!   both. The same holds for data that is put back into a live server, by `RESTORE`, `SWAPDB` or
 //!   `DEBUG RELOAD NOSAVE`: delete the marks (`request-state:{00}:mark` to `request-state:{63}:mark`)
 //!   afterwards.
 //! - **when a slot comes back** to a node that had it before, and the node in between lost data and took no
-//!   claim in it since: the mark still names the first node. Delete the marks of slots that you move.
+//!   claim in it since: the mark still names the first node. The same holds for a slot whose move was broken
+//!   off when some entries were gone and the mark was not. Delete the marks of slots that you move.
 //! - **behind a proxy that hides `run_id`** or returns that of another server, such as one that spreads
 //!   reads and writes over several.
 //! - **when a node that takes over has a clock that is behind or ahead** by more than the margin.
 //! - **when eviction is switched on** while the store is connected: the policy is read again with the next
 //!   connection, and with the first claim of each bucket in a minute. Until then, what was evicted counts
-//!   again. A server that is found to evict is not used until its policy is changed back, and has then lost its
+//!   again, and eviction that is over by then is not noticed. A server that is found to evict is not used until its policy is changed back, and has then lost its
 //!   history.
 //! - **after [`RedisStore::provision`]** on a database that lost its data.
 //!

@@ -1,7 +1,7 @@
 //! The connection: opened when it is needed, shared by all calls, and replaced when it breaks.
 
 use std::fmt;
-use std::sync::{Mutex as StdMutex, PoisonError};
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use redis::aio::MultiplexedConnection;
 #[cfg(feature = "cluster")]
@@ -99,15 +99,33 @@ impl Link {
         Ok(open)
     }
 
-    /// Forgets the connection of this number. The next call opens another.
-    pub(crate) fn discard(&self, number: u64) {
-        // The client of a cluster has a connection to each node, and replaces them by itself.
-        #[cfg(feature = "cluster")]
-        if let Target::Cluster(_) = self.target {
+    /// Forgets the connection of this number. The next call opens another. That of a cluster stays until
+    /// another is open.
+    pub(crate) fn discard(self: &Arc<Self>, number: u64) {
+        if self.current().is_none_or(|(current, _)| current != number) {
             return;
         }
-        if self.current().is_some_and(|(current, _)| current == number) {
-            self.set(None);
+        match self.target {
+            Target::Single(_) => self.set(None),
+            #[cfg(feature = "cluster")]
+            Target::Cluster(_) => drop(tokio::spawn(Arc::clone(self).replace())),
+        }
+    }
+
+    /// Opens another connection to a cluster, unless somebody does.
+    ///
+    /// The client of a cluster replaces a connection that breaks by itself. But it goes on sending to a
+    /// node that only stopped answering, and never asks the others who took over its slots. A new client
+    /// asks. The nodes that answer must not wait for it: their calls use the old one meanwhile.
+    #[cfg(feature = "cluster")]
+    async fn replace(self: Arc<Self>) {
+        let Ok(mut number) = self.connecting.try_lock() else {
+            return;
+        };
+        // The policy of its nodes is read with the claims. After an error the next call that fails comes here again.
+        if let Ok(connection) = self.target.connect().await {
+            *number = number.wrapping_add(1);
+            self.set(Some((*number, connection)));
         }
     }
 

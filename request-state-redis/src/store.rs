@@ -34,7 +34,7 @@ const POLICY_VALID: Duration = Duration::from_secs(60);
 pub struct RedisStore(Arc<Inner>);
 
 struct Inner {
-    link: Link,
+    link: Arc<Link>,
     scripts: Scripts,
     prefix: String,
     timeout: Duration,
@@ -82,7 +82,7 @@ impl RedisStore {
         Ok(Self(Arc::new(Inner {
             timeout: builder.checked_timeout()?,
             prefix: builder.checked_prefix()?,
-            link: Link::new(builder.target()?),
+            link: Arc::new(Link::new(builder.target()?)),
             scripts: Scripts::new(builder.trust_persistence, builder.assume_noeviction),
             clock_margin_ms: whole_ms(builder.clock_margin),
             policy_read: Mutex::new([None; BUCKETS as usize]),

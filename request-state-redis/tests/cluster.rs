@@ -14,11 +14,11 @@ mod server;
 
 use std::collections::BTreeSet;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use request_state_core::{Claim, Claimed, RedemptionStore, StoreError};
 use request_state_redis::{RedisStore, RedisStoreError};
-use server::{Server, again, claim, is_lost, settled};
+use server::{PATIENCE, Server, again, claim, is_failed, is_lost, settled};
 
 fn cluster() -> Vec<Server> {
     let args = "--cluster-enabled yes --cluster-node-timeout 2000 --cluster-require-full-coverage no \
@@ -49,9 +49,13 @@ fn cluster() -> Vec<Server> {
 }
 
 async fn connect(nodes: &[Server]) -> RedisStore {
+    connect_within(Duration::from_secs(60), nodes).await
+}
+
+async fn connect_within(timeout: Duration, nodes: &[Server]) -> RedisStore {
     RedisStore::cluster(nodes.iter().map(Server::url))
         .clock_margin(Duration::ZERO)
-        .timeout(Duration::from_secs(60))
+        .timeout(timeout)
         .connect()
         .await
         .expect("a store")
@@ -114,6 +118,45 @@ async fn a_primary_dies() {
         let used = settled(&other, &again(&claim)).await;
         assert!(matches!(used, Ok(Claimed::Used(_))), "{used:?}");
     }
+}
+
+/// The connection to a primary that only stops answering never breaks. The store finds out who took over,
+/// and meanwhile serves what the others have.
+#[tokio::test]
+async fn a_primary_hangs() {
+    let nodes = cluster();
+    let store = connect_within(Duration::from_secs(2), &nodes).await;
+    let hanging = nodes.iter().find(|node| is_primary(node));
+    let hanging = hanging.expect("a primary");
+    let held = hanging.run::<Vec<String>>("KEYS *:mark");
+    let mut claims = std::iter::repeat_with(claim);
+    let mut claim_of_it = || {
+        claims
+            .find(|claim| held.contains(&mark(claim)))
+            .expect("a claim")
+    };
+    let used = claim_of_it();
+    assert_eq!(settled(&store, &used).await.unwrap(), Claimed::First);
+
+    let begin = Instant::now();
+    hanging.signal("STOP");
+    assert!(is_failed(&store.claim(&claim_of_it()).await));
+    let elsewhere = std::iter::repeat_with(claim).find(|claim| !held.contains(&mark(claim)));
+    let claimed = settled(&store, &elsewhere.expect("a claim")).await;
+    assert!(matches!(claimed, Ok(Claimed::First)), "{claimed:?}");
+
+    let lost = settled(&store, &again(&used)).await;
+    assert!(is_lost(&lost), "{lost:?}");
+    let claimed = settled(&store, &claim_of_it()).await;
+    assert!(matches!(claimed, Ok(Claimed::First)), "{claimed:?}");
+    // A server that starts while the node hangs connects, too.
+    while let Err(error) = RedisStore::cluster(nodes.iter().map(Server::url))
+        .connect()
+        .await
+    {
+        assert!(begin.elapsed() < PATIENCE, "{error}");
+    }
+    hanging.signal("CONT");
 }
 
 /// A new replica of the server connects once the cluster has a primary for each slot again.

@@ -11,7 +11,7 @@ use request_state_core::{Claim, Claimed, RedemptionStore, StoreError};
 use request_state_redis::{RedisStore, RedisStoreBuilder};
 
 /// How long anything may take before a test gives up. No verdict depends on it.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that ends with the test.
 pub struct Server {
