@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::canonical;
 use crate::principal::Unidentified;
 use crate::problem::Problem;
 use crate::reason::Reason;
+use crate::value;
 
 /// The length of a principal digest, in bytes.
 pub(crate) const PRINCIPAL_LEN: usize = 16;
@@ -192,7 +192,7 @@ static PRINCIPAL: LazyLock<Sha256> = LazyLock::new(|| labelled(b"request-state v
 
 /// `SHA-256(block(label) ‖ canonical params)`.
 fn request_digest<P: Serialize + ?Sized>(params: &P) -> Result<[u8; REQUEST_LEN], BindingError> {
-    let form = canonical::form_of(params)
+    let form = value::canonical_form(params)
         .map_err(|(path, problem)| BindingError::Params { path, problem })?;
     Ok(REQUEST.clone().chain_update(form).finalize().into())
 }

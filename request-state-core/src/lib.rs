@@ -21,10 +21,8 @@ pub mod wire;
 
 mod binding;
 mod boundary;
-mod canonical;
 mod claims;
 mod codec;
-mod guard;
 mod key;
 mod keyring;
 mod log;
@@ -34,7 +32,7 @@ mod principal;
 mod problem;
 mod reason;
 mod sealer;
-mod state;
+mod value;
 
 pub use binding::{Binding, BindingError, Request};
 pub use boundary::{

@@ -30,6 +30,8 @@ pub enum Problem {
     Serialize,
     /// Params that are neither an object nor absent.
     NotAnObject,
+    /// A mistake of this library. It fails rather than write something that is not the value.
+    Invariant,
 }
 
 impl fmt::Display for Problem {
@@ -44,6 +46,7 @@ impl fmt::Display for Problem {
             Self::RawValue => "a RawValue cannot be checked: pass a serde_json::Value",
             Self::Serialize => "its Serialize implementation reported an error",
             Self::NotAnObject => "it must be a JSON object",
+            Self::Invariant => "an invariant of request-state does not hold",
         })
     }
 }

@@ -13,7 +13,7 @@ use crate::codec::{DecodeError, Disclosure, EncodeError, RequestStateCodec};
 use crate::log::Event;
 use crate::problem::Problem;
 use crate::reason::{OpenError, Reason, io_kind};
-use crate::state;
+use crate::value;
 
 /// A token that outlives now + TTL by more than this was minted by another clock or policy.
 pub(crate) const CLOCK_SKEW_MS: u64 = 60_000;
@@ -154,7 +154,7 @@ impl<C: RequestStateCodec> Sealer<C> {
             .and_then(|now_ms| now_ms.checked_add(self.ttl_ms(binding)))
             .ok_or(SealError::Clock)?;
         self.seal_body(Layout::State, expires_at_ms, binding, |payload| {
-            state::write(payload, state)
+            value::write(payload, state)
                 .map_err(|(path, problem)| SealError::State { path, problem })
         })
     }
@@ -250,7 +250,7 @@ impl<C: RequestStateCodec> Sealer<C> {
         let now_ms = milliseconds(now).ok_or(Reason::MintedInFuture)?;
         self.check_time(expires_at_ms, None, binding, now_ms)?;
         Ok(Read {
-            state: state::read(claims.body).ok_or(Reason::State)?,
+            state: value::read(claims.body).ok_or(Reason::State)?,
             expires_at_ms,
             now_ms,
         })

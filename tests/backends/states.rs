@@ -485,14 +485,26 @@ mod hand_written {
     #[test]
     fn the_text_of_a_number_is_one() {
         let binding = Call::default().binding();
+        // Where serde_json does not read it as a number, it would be an object with a reserved key.
+        let reads_it = serde_json::from_str::<Value>("1e400").is_ok();
         for good in ["1", "-0", "1.50", "1e400", "123456789012345678901234567890"] {
-            assert!(sealer().seal(&Number(&[good]), &binding).is_ok(), "{good}");
+            let number = Number(&[good]);
+            if reads_it {
+                assert!(sealer().seal(&number, &binding).is_ok(), "{good}");
+            } else {
+                assert_eq!(refused(&number).1, Problem::ReservedKey, "{good}");
+            }
         }
         for bad in ["", "1,2", "1],[2", "01", " 1", "NaN", "1e", "--1"] {
             assert_eq!(refused(&[Number(&[bad])]).1, Problem::Number, "{bad}");
         }
         assert_eq!(refused(&Number(&[])).1, Problem::Number);
-        assert_eq!(refused(&Number(&["1", "2"])).1, Problem::DuplicateKey);
+        let twice = if reads_it {
+            Problem::DuplicateKey
+        } else {
+            Problem::ReservedKey
+        };
+        assert_eq!(refused(&Number(&["1", "2"])).1, twice);
     }
 }
 

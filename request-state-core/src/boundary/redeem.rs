@@ -17,12 +17,12 @@ use super::round::Opened;
 use super::sender::{Incoming, Token};
 use super::typed::{Checked, Presented};
 use crate::binding::BindingError;
-use crate::canonical;
 use crate::codec::RequestStateCodec;
 use crate::log::Event;
 use crate::once::{self, Claim, Claimed, Entry, RedemptionStore, StoreError};
 use crate::reason::Reason;
 use crate::sealer::{SealError, milliseconds};
+use crate::value;
 
 /// A request whose token was checked and whose round is not redeemed yet.
 pub(super) struct Arrived<'a> {
@@ -272,5 +272,6 @@ fn form_of<'v>(
         .collect();
     // One level down: at the top level, what is not of the request is left out.
     let answers = BTreeMap::from([("answers", asked)]);
-    canonical::form_of(&answers).map_err(|(path, problem)| BindingError::Params { path, problem })
+    value::canonical_form(&answers)
+        .map_err(|(path, problem)| BindingError::Params { path, problem })
 }
