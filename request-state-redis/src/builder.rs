@@ -70,7 +70,8 @@ impl RedisStoreBuilder {
     /// `false`, after each restart and failover older tokens are unavailable.
     ///
     /// **Only for one node without replicas, with `appendonly yes` and `appendfsync always`, whose files
-    /// are never replaced by a backup.** Anything else can lose a redemption that it acknowledged, and a
+    /// are never replaced by a backup.** What was redeemed while it was not trusted is not trusted afterwards:
+    /// switching it on loses the history once. Anything else can lose a redemption that it acknowledged, and a
     /// used round could be redeemed again.
     pub fn trust_persistence(mut self, trust: bool) -> Self {
         self.trust_persistence = trust;

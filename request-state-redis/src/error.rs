@@ -77,7 +77,12 @@ impl RedisStoreError {
     pub(crate) fn breaks_connection(&self) -> bool {
         match self {
             Self::TimedOut(_) => true,
-            Self::Redis(error) => error.is_io_error() || error.is_unrecoverable_error(),
+            // A replica stays one for this connection, wherever the address points by now.
+            Self::Redis(error) => {
+                error.is_io_error()
+                    || error.is_unrecoverable_error()
+                    || error.code() == Some("READONLY")
+            }
             _ => false,
         }
     }

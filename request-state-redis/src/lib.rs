@@ -19,7 +19,8 @@
 //! # What the server needs
 //!
 //! - **Redis 7 or Valkey**, and a user that may run `EVAL`, `EVALSHA`, `GET`, `GETRANGE`, `SET`, `DEL`,
-//!   `TIME` and `INFO` on the keys `request-state:*`. [`RedisStore::provision`] also needs `DBSIZE`.
+//!   `TIME` and `INFO` on the keys `request-state:*`. [`RedisStore::provision`] also needs `DBSIZE`, and a
+//!   cluster `CLUSTER SLOTS`.
 //! - **`maxmemory-policy noeviction`**, or `maxmemory 0`. With any other policy [`RedisStore::connect`] is
 //!   an error: an entry that is evicted is a round that counts again. When the server is full, requests
 //!   are answered with -32603. The policy is read when the store connects, when it reconnects, and
@@ -70,7 +71,7 @@
 //!   empty it, before it gets its clients back.
 //! - **after entries are deleted by hand** and the marks are not: delete with `FLUSHDB`, which removes
 //!   both. The same holds for data that is put back into a live server, by `RESTORE`, `SWAPDB` or
-//!   `DEBUG RELOAD NOSAVE`: delete the marks (`request-state:{00}:mark` to `request-state:{63}:mark`)
+//!   `DEBUG RELOAD NOSAVE`, and of a machine that is resumed from a snapshot of its memory: delete the marks (`request-state:{00}:mark` to `request-state:{63}:mark`)
 //!   afterwards.
 //! - **when a slot comes back** to a node that had it before, and the node in between lost data and took no
 //!   claim in it since: the mark still names the first node. The same holds for a slot whose move was broken

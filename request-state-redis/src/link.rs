@@ -1,15 +1,23 @@
 //! The connection: opened when it is needed, shared by all calls, and replaced when it breaks.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 #[cfg(feature = "cluster")]
 use redis::cluster_async::ClusterConnection;
 use redis::{AsyncConnectionConfig, Cmd, RedisResult, Value};
+use tokio::runtime::Handle;
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use crate::error::RedisStoreError;
+
+/// How long after one client of a cluster another may be opened.
+#[cfg(feature = "cluster")]
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Where the server is.
 pub(crate) enum Target {
@@ -64,6 +72,17 @@ pub(crate) struct Link {
     open: StdMutex<Option<(u64, Connection)>>,
     /// Held by the one call that connects, with how many connections there were.
     connecting: Mutex<u64>,
+    /// Whether a probe is on its way.
+    probing: AtomicBool,
+}
+
+/// Ends a probe, also where its runtime ends it.
+struct Probing(Arc<Link>);
+
+impl Drop for Probing {
+    fn drop(&mut self) {
+        self.0.probing.store(false, Ordering::Relaxed);
+    }
 }
 
 impl Link {
@@ -72,6 +91,7 @@ impl Link {
             target,
             open: StdMutex::new(None),
             connecting: Mutex::new(0),
+            probing: AtomicBool::new(false),
         }
     }
 
@@ -127,6 +147,39 @@ impl Link {
             *number = number.wrapping_add(1);
             self.set(Some((*number, connection)));
         }
+        // Where a whole shard is gone, every call to it fails at once, and each client connects to every node.
+        tokio::time::sleep(PAUSE).await;
+    }
+
+    /// Finds out whether the connection of this number still serves the node that has `key`, and discards it
+    /// if not: the call that would have noticed was dropped before its time limit.
+    pub(crate) fn probe(
+        self: &Arc<Self>,
+        number: u64,
+        mut connection: Connection,
+        key: String,
+        limit: Duration,
+    ) {
+        // Outside of a runtime there is none to ask.
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        if self.probing.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let probing = Probing(Arc::clone(self));
+        runtime.spawn(async move {
+            let get = redis::cmd("GET").arg(key).to_owned();
+            let answered = timeout(limit, connection.query(&get)).await;
+            let is_broken = match answered {
+                Ok(Ok(_)) => false,
+                Ok(Err(error)) => RedisStoreError::from(error).breaks_connection(),
+                Err(_) => true,
+            };
+            if is_broken {
+                probing.0.discard(number);
+            }
+        });
     }
 
     fn current(&self) -> Option<(u64, Connection)> {

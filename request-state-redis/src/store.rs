@@ -103,9 +103,8 @@ impl RedisStore {
             let (_, mut connection) = inner.link.get(unprepared).await?;
             match connection.query(&redis::cmd("DBSIZE")).await? {
                 Value::Int(0) => {
-                    inner
-                        .for_all_buckets(&inner.scripts.provision, connection)
-                        .await
+                    let provision = &inner.scripts.provision;
+                    all_of(inner.for_all_buckets(provision, connection).await)
                 }
                 Value::Int(keys) => Err(RedisStoreError::NotEmpty {
                     keys: keys.unsigned_abs(),
@@ -133,17 +132,29 @@ impl Inner {
     /// are missing: a bucket without one would begin its history, days later perhaps, with its first
     /// claim.
     async fn connection(&self) -> Result<(u64, Connection), RedisStoreError> {
-        self.link
-            .get(|connection| self.for_all_buckets(&self.scripts.mark, connection))
-            .await
+        let prepare = async |connection| {
+            let marked = self.for_all_buckets(&self.scripts.mark, connection).await;
+            // A node of a cluster may be down, and the others serve. A setting that is wrong is an error
+            // wherever it is.
+            let is_down = |error: &RedisStoreError| matches!(error, RedisStoreError::Redis(_));
+            if marked.iter().any(Result::is_ok)
+                && marked
+                    .iter()
+                    .all(|marked| marked.as_ref().err().is_none_or(is_down))
+            {
+                return Ok(());
+            }
+            all_of(marked)
+        };
+        self.link.get(prepare).await
     }
 
-    /// Runs a script on the mark of each bucket, all at once.
+    /// Runs a script on the mark of each bucket, all at once, whichever of them fails.
     async fn for_all_buckets(
         &self,
         script: &Script,
         connection: Connection,
-    ) -> Result<(), RedisStoreError> {
+    ) -> Vec<Result<(), RedisStoreError>> {
         let floor = LATEST_MS.to_string();
         let mark = async |bucket: u8| -> Result<(), RedisStoreError> {
             let mut connection = connection.clone();
@@ -157,14 +168,9 @@ impl Inner {
             }
         };
         // The first one brings the script.
-        let first = mark(0).await;
-        // A server that evicts has to lose every mark.
-        if !matches!(first, Ok(()) | Err(RedisStoreError::Evicts { .. })) {
-            return first;
-        }
-        // All of them, whichever fails: a node of a cluster may be down.
-        let others = join_all((1..BUCKETS).map(mark)).await;
-        others.into_iter().fold(first, Result::and)
+        let mut marked = vec![mark(0).await];
+        marked.extend(join_all((1..BUCKETS).map(mark)).await);
+        marked
     }
 
     /// Runs a script within the time limit.
@@ -177,10 +183,15 @@ impl Inner {
     ) -> Result<Value, RedisStoreError> {
         let connected = timeout_at(deadline, self.connection()).await;
         let (number, mut connection) = connected.map_err(|_| self.timed_out())??;
+        let mut unanswered = Unanswered {
+            inner: self,
+            call: keys.first().map(|key| (number, connection.clone(), key)),
+        };
         let result = match timeout_at(deadline, script.run(&mut connection, keys, args)).await {
             Ok(result) => result.map_err(RedisStoreError::from),
             Err(_) => Err(self.timed_out()),
         };
+        unanswered.call = None;
         if let Err(error) = &result
             && error.breaks_connection()
         {
@@ -225,7 +236,7 @@ impl Inner {
 
     async fn mark_again(&self) -> Result<(), RedisStoreError> {
         let (_, connection) = self.connection().await?;
-        self.for_all_buckets(&self.scripts.mark, connection).await
+        all_of(self.for_all_buckets(&self.scripts.mark, connection).await)
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Claimed, StoreError> {
@@ -289,6 +300,28 @@ impl Inner {
         match self.run(script, &keys, args, self.deadline()).await? {
             Value::Int(changed) => Ok(changed == 1),
             _ => Err(RedisStoreError::Unexpected.into()),
+        }
+    }
+}
+
+fn all_of(results: Vec<Result<(), RedisStoreError>>) -> Result<(), RedisStoreError> {
+    results.into_iter().collect()
+}
+
+/// A call that waits for the server. Where the caller drops it first, somebody else must notice that the
+/// server does not answer: if every caller gives up before the time limit, no call ever reaches it.
+struct Unanswered<'a> {
+    inner: &'a Inner,
+    call: Option<(u64, Connection, &'a String)>,
+}
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        if let Some((number, connection, key)) = self.call.take() {
+            let limit = self.inner.timeout;
+            self.inner
+                .link
+                .probe(number, connection, key.clone(), limit);
         }
     }
 }

@@ -70,6 +70,38 @@ fn mark(claim: &Claim) -> String {
     format!("request-state:{{{:02}}}:mark", claim.id[0] % 64)
 }
 
+/// The other shards serve, a server that starts while it is gone, too.
+#[tokio::test]
+async fn a_shard_is_gone() {
+    let mut nodes = cluster();
+    let running = connect_within(Duration::from_secs(2), &nodes).await;
+    let id = |node: &Server| node.run::<String>("CLUSTER MYID");
+    let gone = nodes.remove(nodes.iter().position(is_primary).expect("a primary"));
+    let held: Vec<String> = gone.run("KEYS *:mark");
+    assert!(!held.is_empty());
+    let of_gone = id(&gone);
+    let replica = nodes.iter().position(|node| {
+        let line = |line: &&str| line.contains("myself") && line.contains(&of_gone);
+        node.run::<String>("CLUSTER NODES")
+            .lines()
+            .any(|l| line(&l))
+    });
+    drop((nodes.remove(replica.expect("a replica")), gone));
+    let starting = settled_store(&nodes).await;
+    for store in [running, starting] {
+        for _ in 0..5 {
+            let claim_of = |is_gone: bool| {
+                let mut claims = std::iter::repeat_with(claim);
+                let claim = claims.find(|claim| held.contains(&mark(claim)) == is_gone);
+                claim.expect("a claim")
+            };
+            assert!(is_failed(&store.claim(&claim_of(true)).await));
+            let claimed = settled(&store, &claim_of(false)).await;
+            assert!(matches!(claimed, Ok(Claimed::First)), "{claimed:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_primary_dies() {
     let mut nodes = cluster();

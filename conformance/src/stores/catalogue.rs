@@ -63,6 +63,7 @@ macro_rules! __store_cases {
             release {
                 only_the_holder "Whoever lost the claim must not make the round good again."
                 only_what_is_claimed "A claim is released once, and what was never claimed is not."
+                nothing_with_an_answer "A release that is late on its way would take the answer along, and the handler would run again."
                 makes_a_new_claim_possible "A handler that knows that nothing happened gives the round back: whole, and without what the first left."
                 a_released_nonce_holds_nothing "The handler that released must not record into the claim of the next."
                 the_next_lifetime_is_whole "A timer of the released claim must not end the next one."

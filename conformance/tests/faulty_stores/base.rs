@@ -101,7 +101,7 @@ pub const RIGHT: Steps = Steps {
     age: |age| age,
     found: |_| {},
     may_record: |kept, nonce| kept.nonce == *nonce,
-    may_release: |kept, nonce| kept.nonce == *nonce,
+    may_release: |kept, nonce| kept.nonce == *nonce && kept.answer.is_none(),
     put: |kept, answer| kept.answer = Some(answer.to_vec()),
     remove: |entries, key| drop(entries.remove(key)),
     claim: |base, claim| {

@@ -7,6 +7,7 @@ use super::fault::{Fault, step};
 
 const HOLDER: &str = "release::only_the_holder";
 const CLAIMED: &str = "release::only_what_is_claimed";
+const ANSWERED: &str = "release::nothing_with_an_answer";
 const AGAIN: &str = "release::makes_a_new_claim_possible";
 
 /// A store that releases in its own way, in one step.
@@ -34,22 +35,25 @@ pub fn faults() -> Vec<Fault> {
         holding(
             "compares the last byte of the nonce that releases",
             HOLDER,
-            |kept, nonce| kept.nonce[15] == nonce[15],
+            |kept, nonce| kept.nonce[15] == nonce[15] && kept.answer.is_none(),
         ),
         holding(
-            "lets anybody release what has an answer",
+            "lets those release what has an answer who did not claim it",
             HOLDER,
-            |kept, nonce| kept.answer.is_some() || kept.nonce == *nonce,
+            |kept, nonce| kept.answer.is_some() != (kept.nonce == *nonce),
         ),
         holding(
             "lets anybody release what has no answer",
             HOLDER,
-            |kept, nonce| kept.answer.is_none() || kept.nonce == *nonce,
+            |kept, _| kept.answer.is_none(),
         ),
+        holding("releases what has an answer", ANSWERED, |kept, nonce| {
+            kept.nonce == *nonce
+        }),
         holding(
-            "releases nothing that has an answer",
-            AGAIN,
-            |kept, nonce| kept.answer.is_none() && kept.nonce == *nonce,
+            "releases what has an empty answer",
+            ANSWERED,
+            |kept, nonce| kept.nonce == *nonce && kept.answer.as_ref().is_none_or(Vec::is_empty),
         ),
         removing("says that it releases, and does not", AGAIN, |_, _| {}),
         removing(
@@ -65,30 +69,6 @@ pub fn faults() -> Vec<Fault> {
             let key = latest.unwrap().0.clone();
             entries.remove(&key);
         }),
-        step(
-            "leaves the answer to the next claim",
-            AGAIN,
-            Steps {
-                // Under the key of nobody, from where the next claim takes it.
-                remove: |entries, key| {
-                    let kept = entries.remove(key).unwrap();
-                    entries.insert([key, b"released"].concat(), kept);
-                },
-                claim: |base, claim| {
-                    Box::pin(async {
-                        yield_now().await;
-                        let claimed = base.claim_now(claim)?;
-                        let mut entries = base.database.entries.lock().unwrap();
-                        let left = entries.remove(&[&claim.id[..], b"released"].concat());
-                        if let (Some(left), Some(kept)) = (left, entries.get_mut(&claim.id[..])) {
-                            kept.answer = left.answer;
-                        }
-                        Ok(claimed)
-                    })
-                },
-                ..RIGHT
-            },
-        ),
         step(
             "ends the next claim with the one that was released",
             "release::the_next_lifetime_is_whole",

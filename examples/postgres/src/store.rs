@@ -60,7 +60,7 @@ where birth.id = ''
 
 const RECORD: &str = "update redemptions set answer = $3 where id = $1 and nonce = $2";
 
-const RELEASE: &str = "delete from redemptions where id = $1 and nonce = $2";
+const RELEASE: &str = "delete from redemptions where id = $1 and nonce = $2 and answer is null";
 
 /// Deletes rows whose time is over: `now()` is the beginning of the statement, so none goes early.
 const CLEAN_UP: &str = "

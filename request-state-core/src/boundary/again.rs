@@ -224,7 +224,12 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         }
         let sealed = match self.seal_answer(policy, held, &outcome) {
             Ok(sealed) => sealed,
-            Err(cause) => return self.not_kept(round, &cause),
+            Err(cause) => {
+                self.not_kept(round, &cause);
+                // An empty one says that the handler is done: its outcome is unknown at once.
+                drop(held.store.record(&held.id, &held.nonce, b"").await);
+                return;
+            }
         };
         let recorded = held.store.record(&held.id, &held.nonce, sealed.as_bytes());
         match recorded.await {
@@ -290,6 +295,9 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
             }
             return unknown("no answer was kept");
         };
+        if sealed.is_empty() {
+            return unknown("the answer could not be kept");
+        }
         let context = self.answer_context(&claim.id, &claim.presentation);
         let opened = std::str::from_utf8(&sealed)
             .map_err(|_| DecodeError::Malformed)

@@ -141,7 +141,8 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
                     presentation: once::CLOSED,
                     ..claim.clone()
                 };
-                match once::claim(&*self.store, &closing).await {
+                // Never given back: another request may have found it closed, and started over.
+                match self.store.claim(&closing).await {
                     Ok(Claimed::First) => Ok(None),
                     Ok(Claimed::Used(entry)) if entry.presentation == once::CLOSED => Ok(None),
                     Ok(Claimed::Used(entry)) => Ok(Some((claim, entry))),

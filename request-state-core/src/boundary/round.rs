@@ -167,7 +167,8 @@ impl Round {
     ///
     /// # Errors
     ///
-    /// A [`StoreError`] when the store does not answer. The round may then stay used.
+    /// A [`StoreError`] when the store does not answer. The round may then stay used, or come free at any
+    /// later time: act on nothing after it.
     pub async fn release(&self) -> Result<bool, StoreError> {
         match &self.claim {
             Some(claim) => claim.release().await,

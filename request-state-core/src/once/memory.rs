@@ -284,7 +284,10 @@ impl MemoryStore {
 
     fn release_now(&self, id: &[u8; 32], nonce: &[u8; 16]) -> Result<bool, StoreError> {
         let mut shard = self.shard(id)?;
-        let held = shard.by_id.get(id).is_some_and(|kept| kept.nonce == *nonce);
+        let held = shard
+            .by_id
+            .get(id)
+            .is_some_and(|kept| kept.nonce == *nonce && kept.answer.is_none());
         if held {
             self.remove(&mut shard, id);
         }
@@ -470,9 +473,10 @@ mod tests {
         assert!(matches!(record(&two, 1), Err(StoreError::Full)));
         assert!(matches!(record(&one, 5), Err(StoreError::Full)));
         time.fetch_add(100, Ordering::Relaxed);
-        assert!(is_first(&store, &claim(1, 9, 100)));
+        assert!(is_first(&store, &claim(1, 9, 300)));
         assert!(record(&two, 10).unwrap());
-        assert!(ready(store.release(&two.id, &two.nonce)).unwrap());
+        time.fetch_add(100, Ordering::Relaxed);
+        assert!(is_first(&store, &claim(2, 9, 100)));
         assert!(!record(&two, 1).unwrap());
         assert!(ready(store.record(&one.id, &[9; 16], &[7; 10])).unwrap());
     }
@@ -486,6 +490,11 @@ mod tests {
         assert!(!ready(store.release(&one.id, &[2; 16])).unwrap());
         let entry = ready(store.find(&one.id, u64::MAX)).unwrap();
         assert_eq!(entry.map(|entry| entry.answer), Some(None));
+        // What is answered stays.
+        assert!(ready(store.record(&one.id, &one.nonce, b"")).unwrap());
+        assert!(!ready(store.release(&one.id, &one.nonce)).unwrap());
+        let entry = ready(store.find(&one.id, u64::MAX)).unwrap();
+        assert_eq!(entry.map(|entry| entry.answer), Some(Some(Vec::new())));
     }
 
     #[test]

@@ -69,7 +69,10 @@ pub trait RedemptionStore: Send + Sync {
     ) -> StoreFuture<'a, bool>;
 
     /// Removes a claim, so that its id can be claimed again. Returns `false`, and removes nothing, where
-    /// it is gone or belongs to another nonce.
+    /// it is gone, belongs to another nonce, or has an answer.
+    ///
+    /// A release can be late on its way. An answer that was recorded before it arrives may have been given,
+    /// and stays.
     ///
     /// # Errors
     ///

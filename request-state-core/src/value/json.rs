@@ -425,8 +425,8 @@ mod tests {
                 (true, true) => {
                     assert_eq!((result, json), (Ok(()), text.as_bytes().to_vec()));
                 }
-                (true, false) => assert_eq!(result, Err(Problem::Number)),
-                (false, _) => assert_eq!(result, Err(Problem::ReservedKey)),
+                (_, false) => assert_eq!(result, Err(Problem::Number)),
+                (false, true) => assert_eq!(result, Err(Problem::ReservedKey)),
             }
         }
     }

@@ -207,7 +207,8 @@ fn an_answer_that_cannot_be_kept_is_given_all_the_same() {
     long["result"]["text"] = "x".repeat(100).into();
     let too_long = confirmed(&boundary);
     assert_eq!(serve(&boundary, &too_long, &long), (long, true));
-    let mut retries = vec![too_long];
+    assert_eq!(serve(&boundary, &too_long, &paid()), (unknown(), false));
+    let mut retries = Vec::new();
     for fault in [Fault::Full, Fault::Down] {
         let retry = confirmed(&boundary);
         let mut message = retry.clone();

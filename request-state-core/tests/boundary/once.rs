@@ -224,6 +224,18 @@ fn who_starts_over_closes_the_round() {
 }
 
 #[test]
+fn a_round_that_was_closed_is_not_given_back_because_the_reply_was_lost() {
+    let (boundary, store, clock) = once();
+    let retry = confirmed(&boundary);
+    clock.advance(Duration::from_secs(360));
+    store.set(Fault::AnswerLost);
+    assert_eq!(reply(&boundary, &retry), internal_error(7));
+    store.set(Fault::None);
+    clock.set_back(Duration::from_secs(90));
+    assert_eq!(reply(&boundary, &retry), refusal(7));
+}
+
+#[test]
 fn a_shorter_max_flow_still_asks_the_store() {
     let (plain, clock) = boundary_with_clock();
     let store = Arc::new(Store::new(&clock));

@@ -6,9 +6,10 @@
 -- Returns 'forgot' where the mark is missing or names another identity, after setting it anew, and
 -- 'young' where the mark is not older than the floor.
 
--- The last 16 digits are the birth, in milliseconds. What is before them is the identity.
+-- The last 16 digits are the birth, in milliseconds. What is before them is the identity: nothing where
+-- persistence is trusted, which says nothing of the time before it was.
 local mark = redis.call('GET', KEYS[1])
-if not mark or (not TRUST_PERSISTENCE and string.sub(mark, 1, -17) ~= identity) then
+if not mark or string.sub(mark, 1, -17) ~= identity then
   local evicting = evicts()
   if evicting then return evicting end
   redis.call('SET', KEYS[1], identity .. string.format('%016.0f', now))

@@ -122,6 +122,10 @@ async fn only_the_holder_of_the_nonce_records_and_releases() {
     let entry = store.find(&claim.id, claim.issued_at_ms).await.unwrap();
     assert_eq!(entry.expect("an entry").answer, Some(b"mine".to_vec()));
 
+    // What is answered stays, whoever asks.
+    assert!(!store.release(&claim.id, &claim.nonce).await.unwrap());
+    let claim = self::claim();
+    store.claim(&claim).await.unwrap();
     assert!(store.release(&claim.id, &claim.nonce).await.unwrap());
     assert!(!store.release(&claim.id, &claim.nonce).await.unwrap());
     let next = again(&claim);

@@ -151,7 +151,7 @@ async fn primary_that_becomes_a_replica_and_a_primary_again() {
     let node = Server::start(&[]);
     let other = Server::start(&["--replicaof", "127.0.0.1", &node.port.to_string()]);
     wait_for_link(&other);
-    let store = node.store().await;
+    let (store, witness) = (node.store().await, node.store().await);
     let (mut used, mut unused) = issue(&store, 10).await;
     wait_until(&other, 64 + 10);
     other.run::<String>("REPLICAOF NO ONE");
@@ -161,12 +161,12 @@ async fn primary_that_becomes_a_replica_and_a_primary_again() {
 
     node.run::<String>(&format!("REPLICAOF 127.0.0.1 {}", other.port));
     wait_for_link(&node);
-    assert!(is_failed(&store.claim(&again(&used[0])).await));
+    assert!(is_failed(&witness.claim(&again(&used[0])).await));
     // Even one that takes writes, and so would decide for itself.
     node.run::<String>("CONFIG SET replica-read-only no");
     for claim in used.iter().chain(&unused) {
-        assert!(is_failed(&store.claim(&again(claim)).await));
-        let found = store.find(&claim.id, claim.issued_at_ms).await;
+        assert!(is_failed(&witness.claim(&again(claim)).await));
+        let found = witness.find(&claim.id, claim.issued_at_ms).await;
         assert!(matches!(found, Err(StoreError::Failed(_))));
     }
     node.run::<String>("CONFIG SET replica-read-only yes");
@@ -210,6 +210,8 @@ async fn a_server_that_is_trusted_with_its_data() {
     // Its marks serve no store that trusts less.
     let strict = server.store().await;
     assert!(is_lost(&strict.claim(&again(&used[0])).await));
+    // Nor do those of a store that trusts less serve it: the data was perhaps not to be trusted then.
+    assert!(is_lost(&store.claim(&again(&used[1])).await));
     // And with nothing left it has forgotten too.
     let last = claim();
     server.run::<String>("FLUSHALL");

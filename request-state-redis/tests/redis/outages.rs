@@ -2,14 +2,15 @@
 //! serves on by itself.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
+use std::time::{Duration, Instant};
 
-use crate::server::{Server, again, claim, is_failed, is_lost, settled};
+use crate::server::{PATIENCE, Server, again, claim, is_failed, is_lost, settled};
 use request_state_core::{Claimed, RedemptionStore, StoreError};
 use request_state_redis::{RedisStore, RedisStoreError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
 
 #[tokio::test]
 async fn a_pause_beyond_the_time_limit() {
@@ -60,7 +61,7 @@ async fn a_connection_that_is_cut_between_commands() {
 #[tokio::test]
 async fn a_connection_that_is_cut_before_the_reply() {
     let server = Server::start(&[]);
-    let (port, next_reply) = proxy(server.port).await;
+    let (port, next_reply) = proxy(&Arc::new(AtomicU16::new(server.port))).await;
     let builder = RedisStore::builder(&format!("redis://127.0.0.1:{port}"))
         .clock_margin(Duration::ZERO)
         .timeout(Duration::from_secs(60));
@@ -88,19 +89,61 @@ async fn a_connection_that_is_cut_before_the_reply() {
 #[tokio::test]
 async fn a_connection_that_is_silent() {
     let server = Server::start(&[]);
-    let (port, next_reply) = proxy(server.port).await;
-    let builder = RedisStore::builder(&format!("redis://127.0.0.1:{port}"))
-        .clock_margin(Duration::ZERO)
-        .timeout(Duration::from_millis(500));
-    let mut store = builder.clone().connect().await;
-    while let Err(RedisStoreError::TimedOut(_)) = store {
-        store = builder.clone().connect().await;
-    }
-    let store = store.unwrap();
+    let (port, next_reply) = proxy(&Arc::new(AtomicU16::new(server.port))).await;
+    let store = patient(port, Duration::from_millis(500)).await;
     let claim = claim();
     next_reply.store(SWALLOW, Ordering::SeqCst);
     assert!(is_failed(&store.claim(&claim).await));
     assert_eq!(settled(&store, &claim).await.unwrap(), Claimed::First);
+}
+
+/// The callers of a store have time limits of their own. Where all of them give up before the store does,
+/// the connection is replaced all the same.
+#[tokio::test]
+async fn callers_who_give_up_first() {
+    let server = Server::start(&[]);
+    let (port, next_reply) = proxy(&Arc::new(AtomicU16::new(server.port))).await;
+    let store = patient(port, Duration::from_secs(1)).await;
+    next_reply.store(SWALLOW, Ordering::SeqCst);
+    let begin = Instant::now();
+    loop {
+        let claim = claim();
+        if let Ok(claimed) = timeout(Duration::from_millis(500), store.claim(&claim)).await {
+            // None waited for as long as the store does.
+            assert_eq!(claimed.unwrap(), Claimed::First);
+            break;
+        }
+        assert!(begin.elapsed() < PATIENCE, "nobody was served");
+    }
+}
+
+/// After a planned failover the address leads to the new primary, and the old one, now a replica, still has the
+/// connection.
+#[tokio::test]
+async fn a_replica_behind_an_open_connection() {
+    let (old, new) = (Server::start(&[]), Server::start(&[]));
+    let address = Arc::new(AtomicU16::new(old.port));
+    let (port, _) = proxy(&address).await;
+    let store = patient(port, PATIENCE).await;
+    let claim = claim();
+    assert_eq!(store.claim(&claim).await.unwrap(), Claimed::First);
+    old.run::<String>(&format!("REPLICAOF 127.0.0.1 {}", new.port));
+    address.store(new.port, Ordering::SeqCst);
+    let lost = settled(&store, &again(&claim)).await;
+    assert!(is_lost(&lost), "{lost:?}");
+}
+
+/// A store of the server behind a proxy.
+async fn patient(port: u16, limit: Duration) -> RedisStore {
+    let builder = RedisStore::builder(&format!("redis://127.0.0.1:{port}"))
+        .clock_margin(Duration::ZERO)
+        .timeout(limit);
+    loop {
+        match builder.clone().connect().await {
+            Err(RedisStoreError::TimedOut(_)) => {}
+            store => return store.unwrap(),
+        }
+    }
 }
 
 const PASS: u8 = 0;
@@ -109,15 +152,17 @@ const CUT: u8 = 1;
 /// Keeps the connection, and passes nothing on any more.
 const SWALLOW: u8 = 2;
 
-/// A proxy, and what it does with the next reply.
-async fn proxy(to: u16) -> (u16, Arc<AtomicU8>) {
+/// A proxy to a port, and what it does with the next reply.
+async fn proxy(to: &Arc<AtomicU16>) -> (u16, Arc<AtomicU8>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let next_reply = Arc::new(AtomicU8::new(PASS));
-    let shared = Arc::clone(&next_reply);
+    let (to, shared) = (Arc::clone(to), Arc::clone(&next_reply));
     tokio::spawn(async move {
         while let Ok((client, _)) = listener.accept().await {
-            let server = TcpStream::connect(("127.0.0.1", to)).await.unwrap();
+            let server = TcpStream::connect(("127.0.0.1", to.load(Ordering::SeqCst)))
+                .await
+                .unwrap();
             let (mut from_client, mut to_client) = client.into_split();
             let (mut from_server, mut to_server) = server.into_split();
             let next_reply = Arc::clone(&shared);

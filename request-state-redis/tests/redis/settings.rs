@@ -99,6 +99,8 @@ async fn a_user_with_few_rights() {
             .unwrap()
             .is_some()
     );
+    let next = claim();
+    assert_eq!(store.claim(&next).await.unwrap(), Claimed::First);
     assert!(store.release(&next.id, &next.nonce).await.unwrap());
 }
 

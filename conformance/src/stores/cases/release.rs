@@ -40,7 +40,25 @@ pub(crate) async fn only_the_holder(kit: &Kit<'_>) -> Verdict {
             one.must_show(&first, &kit.other(&first)?, answer, about)
                 .await?;
         }
-        two.must_release(&first, "after others tried").await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn nothing_with_an_answer(kit: &Kit<'_>) -> Verdict {
+    let [one, two] = kit.pair().await?;
+    let first = kit.claim()?;
+    let loser = kit.other(&first)?;
+    one.must_be_first(&first, "an id that nobody has claimed")
+        .await?;
+    for answer in [&b""[..], b"one answer", b"another answer"] {
+        two.must_record(&first, answer, "by the holder").await?;
+        for handle in [&one, &two] {
+            let about = "a claim with an answer";
+            handle.must_not_release(&first, about).await?;
+            handle
+                .must_show(&first, &loser, Some(answer), about)
+                .await?;
+        }
     }
     Ok(())
 }
@@ -79,12 +97,6 @@ pub(crate) async fn makes_a_new_claim_possible(kit: &Kit<'_>) -> Verdict {
     one.must_be_first(&holder, "an id that nobody has claimed")
         .await?;
     for round in 0..12 {
-        // With an answer, without, and with one that is replaced.
-        for number in 0..round % 3 {
-            let answer = format!("answer {number} of a claim that is released");
-            one.must_record(&holder, answer.as_bytes(), "by the holder")
-                .await?;
-        }
         two.must_release(&holder, "by the holder").await?;
         for handle in [&one, &two] {
             handle

@@ -138,11 +138,21 @@ pub(crate) async fn recorded_and_released(kit: &Kit<'_>) -> Verdict {
             step(one.release(&held)),
             step(is_first(&two, &next)),
         ];
-        let [_, released, is_first] = schedule.run(steps).await?;
-        ensure(released, || {
-            "release returned false to the holder of the claim".into()
+        let [recorded, released, is_first] = schedule.run(steps).await?;
+        ensure(recorded != released, || {
+            format!(
+                "the holder's record returned {recorded} and its release {released}, by {schedule:?}: \
+                 one of them is first, and the other returns false"
+            )
         })?;
-        must_hold_alone(kit, &one, &next, is_first, schedule).await?;
+        if released {
+            must_hold_alone(kit, &one, &next, is_first, schedule).await?;
+        } else {
+            let about = format!("a claim while another was answered, by {schedule:?}");
+            ensure(!is_first, || format!("{about}, was first"))?;
+            let answer = Some(&b"the answer of the first"[..]);
+            one.must_show(&held, &next, answer, about).await?;
+        }
     }
     Ok(())
 }

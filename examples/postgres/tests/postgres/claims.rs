@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use request_state::{Claimed, RedemptionStore, StoreError};
+use request_state::{Claim, Claimed, RedemptionStore, StoreError};
 use request_state_example_postgres::{Database, PostgresStore};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
@@ -88,10 +88,11 @@ async fn only_the_nonce_of_the_claim_repeats_records_and_releases() {
     let store = store(&server).await;
     let claim = new_claim();
     let other = by(2, &claim);
-    let answer_found = async || {
+    let answer_of = async |claim: &Claim| {
         let found = store.find(&claim.id, claim.issued_at_ms).await.unwrap();
         found.map(|entry| entry.answer)
     };
+    let answer_found = async || answer_of(&claim).await;
 
     assert_eq!(answer_found().await, None);
     assert!(
@@ -126,9 +127,16 @@ async fn only_the_nonce_of_the_claim_repeats_records_and_releases() {
         Claimed::First => panic!("it was claimed before"),
     }
 
+    // What is answered stays.
+    assert!(!store.release(&claim.id, &claim.nonce).await.unwrap());
+    assert_eq!(answer_found().await, Some(Some(vec![0; 65_536])));
+
+    let claim = new_claim();
+    let other = by(2, &claim);
+    assert!(is_first(&store, &claim).await);
     assert!(store.release(&claim.id, &claim.nonce).await.unwrap());
     assert!(!store.release(&claim.id, &claim.nonce).await.unwrap());
-    assert_eq!(answer_found().await, None);
+    assert_eq!(answer_of(&claim).await, None);
     assert!(is_first(&store, &other).await);
     assert!(!store.release(&claim.id, &claim.nonce).await.unwrap());
     assert!(!is_first(&store, &claim).await);
