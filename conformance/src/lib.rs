@@ -46,11 +46,11 @@ mod kit;
 mod lockstep;
 mod random;
 mod report;
+mod rings;
 mod stop;
 mod stores;
 mod suite;
 mod token;
-mod watched;
 
 use request_state_core::{Keyring, RequestStateCodec};
 
@@ -60,10 +60,9 @@ pub use report::{Outcome, Report, Verdict};
 pub use stores::run_store_case;
 pub use stores::{History, STORE_CASES, StoreSuite, check_store};
 #[doc(hidden)]
-pub use suite::{run_case, run_keyless_case};
+pub use suite::{run_case, run_keyless_case, try_case};
 
-use catalogue::RUNS;
-use kit::{Make, make_with};
+use kit::make_with;
 
 /// Runs every case on the codecs that `make` makes.
 ///
@@ -96,7 +95,7 @@ use kit::{Make, make_with};
 /// println!("{report}");
 /// ```
 pub fn check<'a, C: RequestStateCodec + 'a>(make: impl Fn(&Keyring) -> C + 'a) -> Report {
-    report(&make_with(make), true)
+    Report::of(suite::outcomes(&make_with(make), true))
 }
 
 /// Runs every case on a codec that takes no keyring, such as one whose keys are in a key management
@@ -125,10 +124,5 @@ pub fn check<'a, C: RequestStateCodec + 'a>(make: impl Fn(&Keyring) -> C + 'a) -
 /// assert!(report.is_ok(), "{report}");
 /// ```
 pub fn check_keyless<'a, C: RequestStateCodec + 'a>(make: impl Fn() -> C + 'a) -> Report {
-    report(&make_with(move |_| make()), false)
-}
-
-fn report(make: &Make<'_>, takes_keyring: bool) -> Report {
-    let cases = CASES.iter().zip(RUNS);
-    Report::of(cases.map(|(case, run)| suite::outcome(case, *run, make, takes_keyring)))
+    Report::of(suite::outcomes(&make_with(move |_| make()), false))
 }
