@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use faulty::base::{Base, SIGNED, Steps};
 use request_state_aesgcm::AesGcmCodec;
-use request_state_conformance::{CASES, Report, Verdict, check, check_keyless, try_case};
-use request_state_core::{DecodeError, EncodeError, Keyring, RequestStateCodec};
+use request_state_conformance::{CASES, Report, Verdict, check, check_keyless, run_case, try_case};
+use request_state_core::{DecodeError, EncodeError, Keyring, RequestStateCodec, wire};
 
 fn names(report: &Report) -> Vec<String> {
     report
@@ -174,4 +174,99 @@ fn every_case_has_a_name_of_its_own_and_a_reason() {
     for case in CASES {
         assert!(case.why().len() > 20 && case.why().ends_with('.'), "{case}");
     }
+}
+
+/// Signs, with a bit in the token that changes with every encoding.
+fn counting(keys: &Keyring) -> Base {
+    let count = AtomicUsize::new(0);
+    let nonce = move |_: &[u8], _: &[u8]| {
+        let mut nonce = wire::random::<16>().unwrap();
+        nonce[0] = (nonce[0] & !1) | u8::from(count.fetch_add(1, Ordering::Relaxed) % 2 == 0);
+        nonce
+    };
+    Base {
+        keys: keys.clone(),
+        steps: SIGNED,
+        nonce: Some(Box::new(nonce)),
+    }
+}
+
+#[test]
+fn what_is_suspicious_fails_unless_it_is_accepted_by_name() {
+    let name = "freshness::no_counter";
+    let report = check(counting);
+    assert!(!report.is_ok());
+    assert_eq!(names(&report), [name]);
+    let text = report.to_string();
+    for says in [
+        "case freshness::no_counter ... SUSPICIOUS\n",
+        "\n---- freshness::no_counter ----\nsuspicious: a bit of byte 0 changes with every encoding",
+        "accept it by name: `.accepting(&[\"freshness::no_counter\"])` on the report",
+        "result: FAILED. ",
+        " 0 failed; 1 suspicious; ",
+    ] {
+        assert!(text.contains(says), "{says:?} is not in {text}");
+    }
+    // Another name accepts nothing.
+    let report = report.accepting(&["freshness::no_counters", "round_trip::empty"]);
+    assert_eq!(names(&report), [name]);
+    let report = report.accepting(&[name]);
+    assert!(report.is_ok(), "{report}");
+    let text = report.to_string();
+    assert!(
+        text.contains("case freshness::no_counter ... suspicious, accepted\n"),
+        "{text}"
+    );
+    assert!(text.contains("result: ok. "), "{text}");
+    assert!(text.contains(" 0 failed; 1 accepted; "), "{text}");
+    // Likewise, as a test of `suite!`.
+    let error = run_case(name, counting, &[]).unwrap_err();
+    assert!(
+        error.contains("`accepting: [\"freshness::no_counter\"]` in `suite!`"),
+        "{error}"
+    );
+    run_case(name, counting, &[name]).unwrap();
+}
+
+#[test]
+fn what_failed_cannot_be_accepted() {
+    let report = check(faulty).accepting(&["context::alike"]);
+    assert!(names(&report).contains(&"context::alike".to_owned()));
+    assert!(run_case("context::alike", faulty, &["context::alike"]).is_err());
+}
+
+#[test]
+fn without_round_trips_no_other_case_is_tried() {
+    let give = |payload: Vec<u8>| Ok::<_, DecodeError>(payload.to_ascii_lowercase());
+    let make = |keys: &Keyring| Base {
+        keys: keys.clone(),
+        steps: Steps { give, ..SIGNED },
+        nonce: None,
+    };
+    let report = check(make);
+    assert!(!report.is_ok());
+    let mut tried = 0;
+    for outcome in report.outcomes() {
+        let is_tried = !matches!(outcome.verdict, Verdict::NotTried(_));
+        assert_eq!(is_tried, outcome.case.group() == "round_trip", "{outcome}");
+        tried += usize::from(is_tried);
+    }
+    assert!(names(&report).contains(&"round_trip::every_byte".to_owned()));
+    let text = report.to_string();
+    for says in [
+        "case round_trip::empty ... ok\n",
+        "case round_trip::every_byte ... FAILED\n",
+        "case tampering::every_bit ... not tried: a case of round_trip failed",
+        &format!(" {} not tried; ", CASES.len() - tried),
+    ] {
+        assert!(text.contains(says), "{says:?} is not in {text}");
+    }
+    assert!(!text.contains("\n---- tampering"), "{text}");
+    // A test of `suite!` that fails says the same; one that passes, passes.
+    let error = run_case("tampering::every_bit", make, &[]).unwrap_err();
+    assert!(
+        error.starts_with("not tried: a case of round_trip failed"),
+        "{error}"
+    );
+    run_case("junk::alone", make, &[]).unwrap();
 }

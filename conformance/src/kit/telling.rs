@@ -1,6 +1,6 @@
 //! Places in tokens that depend on what nothing random hides.
 
-use crate::stop::Stop;
+use crate::stop::{Stop, Verdict};
 use crate::token::Token;
 
 /// Makes `times` tokens of either kind, and answers the first place where all of the one kind have the
@@ -17,12 +17,15 @@ pub(crate) fn telling_place(
         let first = bytes.next()??;
         bytes.all(|byte| byte == Some(first)).then_some(first)
     }
-    // By turns, so that a clock in the token does not tell the kinds apart.
     let (mut ones, mut others) = (Vec::new(), Vec::new());
-    for number in 0..times {
-        ones.push(one(number)?);
-        others.push(other(number)?);
-    }
+    by_turns(times, |number, is_one| {
+        if is_one {
+            ones.push(one(number)?);
+        } else {
+            others.push(other(number)?);
+        }
+        Ok(())
+    })?;
     let length = ones.first().map_or(0, String::len);
     Ok((0..length).find(|at| {
         let pair = common(&ones, *at).zip(common(&others, *at));
@@ -60,10 +63,14 @@ pub(crate) fn telling_bit(
     }
 
     let (mut ones, mut others) = (Common::default(), Common::default());
-    for number in 0..40 {
-        ones.add(&Token::parse(&one(number)?).body());
-        others.add(&Token::parse(&other(number)?).body());
-    }
+    by_turns(40, |number, is_one| {
+        if is_one {
+            ones.add(&Token::parse(&one(number)?).body());
+        } else {
+            others.add(&Token::parse(&other(number)?).body());
+        }
+        Ok(())
+    })?;
     let Some(((zeros, ones), (other_zeros, other_ones))) = ones.0.zip(others.0) else {
         return Ok(None);
     };
@@ -73,4 +80,16 @@ pub(crate) fn telling_bit(
         .zip(ones.iter().zip(&other_zeros));
     let mut telling = telling.map(|((a, b), (c, d))| (a & b) | (c & d));
     Ok(telling.position(|bits| bits != 0).map(|at| at * 8))
+}
+
+/// Calls `make` for the one kind and for the other, `times` each, by turns: so a clock in the token does
+/// not tell the kinds apart. Which is first changes as in the sequence of Thue and Morse, so no bit of a
+/// counter does either.
+fn by_turns(times: usize, mut make: impl FnMut(usize, bool) -> Verdict) -> Verdict {
+    for number in 0..times {
+        let one_first = number.count_ones().is_multiple_of(2);
+        make(number, one_first)?;
+        make(number, !one_first)?;
+    }
+    Ok(())
 }
