@@ -270,3 +270,31 @@ fn without_round_trips_no_other_case_is_tried() {
     );
     run_case("junk::alone", make, &[]).unwrap();
 }
+
+#[test]
+fn the_names_in_a_codecs_type_are_words_too() {
+    /// Strips its owner's name, which is in no list.
+    struct AcmeTokens(Base);
+
+    impl RequestStateCodec for AcmeTokens {
+        fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError> {
+            self.0.encode(payload, context)
+        }
+
+        fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
+            let token = token.strip_prefix("acme~").unwrap_or(token);
+            self.0.decode(token, context)
+        }
+    }
+
+    let make = |keys: &Keyring| Base {
+        keys: keys.clone(),
+        steps: SIGNED,
+        nonce: None,
+    };
+    let outcome = try_case("tampering::words_around", |keys| AcmeTokens(make(keys)));
+    let Verdict::Failed(text) = outcome.unwrap().verdict else {
+        panic!("it passed");
+    };
+    assert!(text.contains("\"acme~\" in front"), "{text}");
+}
