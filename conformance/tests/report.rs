@@ -181,7 +181,8 @@ fn counting(keys: &Keyring) -> Base {
     let count = AtomicUsize::new(0);
     let nonce = move |_: &[u8], _: &[u8]| {
         let mut nonce = wire::random::<16>().unwrap();
-        nonce[0] = (nonce[0] & !1) | u8::from(count.fetch_add(1, Ordering::Relaxed) % 2 == 0);
+        nonce[0] =
+            (nonce[0] & !1) | u8::from(count.fetch_add(1, Ordering::Relaxed).is_multiple_of(2));
         nonce
     };
     Base {
