@@ -33,8 +33,7 @@
 //!
 //! # What it reports
 //!
-//! - **Failed**: the codec breaks the contract of
-//!   [`RequestStateCodec`].
+//! - **Failed**: the codec breaks the contract of [`RequestStateCodec`].
 //! - **Suspicious**: most codecs that do this are wrong, but a correct one may. A run with such a finding is
 //!   not ok, until you accept it by name: [`Report::accepting`].
 //! - **Not tried**: a case of the group `round_trip` failed. What else fails may follow from it, so no
