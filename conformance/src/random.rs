@@ -1,7 +1,5 @@
 //! Bytes without a pattern, the same at each run, so that a failure comes back.
 
-use crate::edits::URL_SAFE;
-
 /// A small deterministic generator (SplitMix64). What must be unpredictable is the codec's own.
 pub(crate) struct Random(u64);
 
@@ -33,13 +31,6 @@ impl Random {
         let mut bytes: Vec<u8> = words.flatten().collect();
         bytes.truncate(length);
         bytes
-    }
-
-    /// Characters of which a token may consist.
-    pub(crate) fn text(&mut self, length: usize) -> String {
-        let bytes = self.bytes(length).into_iter();
-        let characters = bytes.filter_map(|byte| URL_SAFE.chars().nth(usize::from(byte) % 65));
-        characters.collect()
     }
 
     /// 32 bytes: a key.

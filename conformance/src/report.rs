@@ -33,8 +33,14 @@ pub enum Verdict {
     Passed,
     /// A promise was broken: what happened.
     Failed(String),
+    /// Most codecs that do this are wrong, but a correct one may: what it does, and what to do about it.
+    Suspicious(String),
+    /// The same, [accepted](Report::accepting) by name.
+    Accepted(String),
     /// The case does not apply, and why.
     NotApplicable(&'static str),
+    /// The case was not tried, and why.
+    NotTried(&'static str),
 }
 
 impl Report {
@@ -47,16 +53,45 @@ impl Report {
         }
     }
 
-    /// Whether no case failed.
+    /// Returns `true` if no case failed, and none is suspicious that is not accepted.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.failures().next().is_none()
     }
 
-    /// The cases that failed.
+    /// Returns the cases that failed, and those that are suspicious and not accepted.
     pub fn failures(&self) -> impl Iterator<Item = &Outcome> {
-        let failed = |outcome: &&Outcome| matches!(outcome.verdict, Verdict::Failed(_));
-        self.outcomes.iter().filter(failed)
+        self.outcomes.iter().filter(|outcome| outcome.is_failure())
+    }
+
+    /// Accepts what is suspicious in the cases of these names.
+    ///
+    /// The report names the case, and says when to accept it. A case that failed stays failed.
+    ///
+    /// # Examples
+    ///
+    /// A codec that names its key by a hash of it, which is public on purpose:
+    ///
+    /// ```no_run
+    /// use request_state_conformance::check;
+    /// # use request_state_core::{DecodeError, EncodeError, Keyring, RequestStateCodec};
+    /// # struct MyCodec;
+    /// # impl MyCodec { fn new(_: &Keyring) -> Self { Self } }
+    /// # impl RequestStateCodec for MyCodec {
+    /// #     fn encode(&self, _: &[u8], _: &[u8]) -> Result<String, EncodeError> { Ok(String::new()) }
+    /// #     fn decode(&self, _: &str, _: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    /// #         Err(DecodeError::Malformed)
+    /// #     }
+    /// # }
+    ///
+    /// let report = check(MyCodec::new).accepting(&["appearance::the_key_is_not_visible"]);
+    /// assert!(report.is_ok(), "{report}");
+    /// ```
+    pub fn accepting(mut self, cases: &[&str]) -> Self {
+        for outcome in &mut self.outcomes {
+            outcome.accept(cases);
+        }
+        self
     }
 
     /// All cases, in the order in which they ran.
@@ -78,6 +113,7 @@ impl Outcome {
         let verdict = match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(())) => Verdict::Passed,
             Ok(Err(Stop::Failed(text))) => Verdict::Failed(text),
+            Ok(Err(Stop::Suspicious(text))) => Verdict::Suspicious(text),
             Ok(Err(Stop::NotApplicable(why))) => Verdict::NotApplicable(why),
             Err(panic) => Verdict::Failed(panic_text(&*panic)),
         };
@@ -89,12 +125,52 @@ impl Outcome {
         }
     }
 
+    /// The outcome of a case that was not tried.
+    pub(crate) fn not_tried(case: &'static Case, why: &'static str) -> Self {
+        Self {
+            case,
+            verdict: Verdict::NotTried(why),
+            note: None,
+        }
+    }
+
+    pub(crate) fn is_failure(&self) -> bool {
+        matches!(self.verdict, Verdict::Failed(_) | Verdict::Suspicious(_))
+    }
+
+    /// Accepts what is suspicious, if the case is one of `cases`.
+    pub(crate) fn accept(&mut self, cases: &[&str]) {
+        if let Verdict::Suspicious(text) = &mut self.verdict
+            && cases.contains(&self.case.to_string().as_str())
+        {
+            self.verdict = Verdict::Accepted(std::mem::take(text));
+        }
+    }
+
     /// Prints the outcome, and returns what is wrong: what the test of one case does.
     pub(crate) fn tell(self) -> Result<(), String> {
         println!("{self}");
-        match self.verdict {
-            Verdict::Failed(text) => Err(format!("{text}\nWhy: {}", self.case.why())),
-            Verdict::Passed | Verdict::NotApplicable(_) => Ok(()),
+        match &self.verdict {
+            Verdict::Passed | Verdict::Accepted(_) | Verdict::NotApplicable(_) => Ok(()),
+            Verdict::NotTried(why) => Err(format!("not tried: {why}")),
+            Verdict::Failed(_) | Verdict::Suspicious(_) => Err(self.finding()),
+        }
+    }
+
+    /// What was found, why it matters, and what to do about it.
+    fn finding(&self) -> String {
+        let Self { case, verdict, .. } = self;
+        match verdict {
+            Verdict::Failed(text) => format!("{text}\nWhy: {}", case.why()),
+            Verdict::Suspicious(text) => format!(
+                "suspicious: {text}\nWhy: {}\nIf your codec does this on purpose, accept it by name: \
+                 `.accepting(&[\"{case}\"])` on the report, or `accepting: [\"{case}\"]` in `suite!`.",
+                case.why()
+            ),
+            Verdict::Passed
+            | Verdict::Accepted(_)
+            | Verdict::NotApplicable(_)
+            | Verdict::NotTried(_) => String::new(),
         }
     }
 }
@@ -105,7 +181,10 @@ impl fmt::Display for Outcome {
         match &self.verdict {
             Verdict::Passed => f.write_str("ok")?,
             Verdict::Failed(_) => f.write_str("FAILED")?,
+            Verdict::Suspicious(_) => f.write_str("SUSPICIOUS")?,
+            Verdict::Accepted(_) => f.write_str("suspicious, accepted")?,
             Verdict::NotApplicable(why) => write!(f, "not applicable: {why}")?,
+            Verdict::NotTried(why) => write!(f, "not tried: {why}")?,
         }
         match &self.note {
             Some(note) => write!(f, " ({note})"),
@@ -120,27 +199,41 @@ impl fmt::Display for Report {
             writeln!(f, "{outcome}")?;
         }
         for outcome in self.failures() {
-            if let Verdict::Failed(text) = &outcome.verdict {
-                writeln!(
-                    f,
-                    "\n---- {} ----\n{text}\nWhy: {}",
-                    outcome.case,
-                    outcome.case.why()
-                )?;
-            }
+            writeln!(f, "\n---- {} ----\n{}", outcome.case, outcome.finding())?;
         }
         let count = |wanted: fn(&Verdict) -> bool| {
-            self.outcomes
-                .iter()
-                .filter(|outcome| wanted(&outcome.verdict))
-                .count()
+            let outcomes = self.outcomes.iter();
+            outcomes.filter(|outcome| wanted(&outcome.verdict)).count()
         };
         write!(
             f,
-            "\nresult: {}. {} passed; {} failed; {} not applicable; finished in {:.2}s",
+            "\nresult: {}. {} passed; {} failed; ",
             if self.is_ok() { "ok" } else { "FAILED" },
             count(|verdict| matches!(verdict, Verdict::Passed)),
             count(|verdict| matches!(verdict, Verdict::Failed(_))),
+        )?;
+        // What most runs have none of.
+        for (count, what) in [
+            (
+                count(|verdict| matches!(verdict, Verdict::Suspicious(_))),
+                "suspicious",
+            ),
+            (
+                count(|verdict| matches!(verdict, Verdict::Accepted(_))),
+                "accepted",
+            ),
+            (
+                count(|verdict| matches!(verdict, Verdict::NotTried(_))),
+                "not tried",
+            ),
+        ] {
+            if count > 0 {
+                write!(f, "{count} {what}; ")?;
+            }
+        }
+        write!(
+            f,
+            "{} not applicable; finished in {:.2}s",
             count(|verdict| matches!(verdict, Verdict::NotApplicable(_))),
             self.time.as_secs_f64()
         )

@@ -4,13 +4,14 @@ use std::any::Any;
 
 use request_state_core::{BindingError, ConfigError, KeyringError, SealError};
 
-use crate::watched::TooSlow;
-
 /// Why a case went no further.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// The codec broke a promise: what it did.
     Failed(String),
+    /// The codec does what most that do it are wrong to do, and a correct one may: what it does, and when
+    /// to accept it.
+    Suspicious(String),
     /// The case says nothing about this codec: why.
     NotApplicable(&'static str),
 }
@@ -60,6 +61,18 @@ pub(crate) fn ensure(holds: bool, text: impl FnOnce() -> String) -> Verdict {
         Err(Stop::Failed(text()))
     }
 }
+
+/// Calls the codec suspicious, for what `text` says, unless `holds`.
+pub(crate) fn suspect(holds: bool, text: impl FnOnce() -> String) -> Verdict {
+    if holds {
+        Ok(())
+    } else {
+        Err(Stop::Suspicious(text()))
+    }
+}
+
+/// The panic that ends a case after a call that took too long: what took how long.
+pub(crate) struct TooSlow(pub(crate) String);
 
 /// What a panic said.
 pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {

@@ -5,7 +5,14 @@
 //! these, its bytes are edited and written back in the same spelling, so that the edit reaches what
 //! stands behind the decoding of the text.
 
-use crate::kit::KIDS;
+use crate::rings::KIDS;
+
+/// The characters that a token may consist of.
+pub(crate) const URL_SAFE: &str =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+
+/// Characters of which no token consists, of one to four bytes.
+pub(crate) const FOREIGN: &str = "=+/ \n\0~%,:\u{7f}éₐ😀";
 
 const BASE64URL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -49,6 +56,15 @@ impl Part {
     /// Whether its bytes are encoded, so that any bytes may stand there.
     pub(crate) fn is_encoded(&self) -> bool {
         self.form != Form::Text
+    }
+
+    /// How many bytes it holds at most.
+    pub(crate) fn capacity(&self) -> usize {
+        match self.form {
+            // Six bits a character, for it is URL-safe.
+            Form::Text => self.bytes.len() / 4 * 3,
+            Form::Base64url | Form::Hex => self.bytes.len(),
+        }
     }
 
     fn spell(&self) -> String {

@@ -12,6 +12,7 @@ mod faulty {
     pub mod base;
 }
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use faulty::base::{joined, mac};
@@ -26,13 +27,22 @@ fn seal(
     payload: &[u8],
     context: &[u8],
 ) -> Result<Vec<u8>, EncodeError> {
-    let nonce = wire::random()?;
+    Ok(seal_with(wire::random()?, key, extra, payload, context))
+}
+
+fn seal_with(
+    nonce: [u8; 12],
+    key: &[u8; 32],
+    extra: &[u8],
+    payload: &[u8],
+    context: &[u8],
+) -> Vec<u8> {
     let mut text = payload.to_vec();
     let aad = Aad::from(joined(&[extra, context]));
     cipher(key)
         .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut text)
         .unwrap();
-    Ok([&nonce[..], &text].concat())
+    [&nonce[..], &text].concat()
 }
 
 fn open(
@@ -231,7 +241,114 @@ impl RequestStateCodec for Envelope {
     }
 }
 
+/// Names a key by a hash of it, so that operators need not agree on names: a key has 32 random bytes, of
+/// which nobody guesses any.
+struct NamedByHash(Vec<[u8; 32]>);
+
+impl NamedByHash {
+    fn new(keys: &Keyring) -> Self {
+        Self(
+            keys.iter()
+                .map(|(_, key)| *key.derive("correct v1"))
+                .collect(),
+        )
+    }
+
+    fn name(key: &[u8; 32]) -> [u8; 12] {
+        *mac(key, b"name").first_chunk().unwrap()
+    }
+}
+
+impl RequestStateCodec for NamedByHash {
+    fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError> {
+        let key = &self.0[0];
+        let name = Self::name(key);
+        let sealed = seal(key, &name, payload, context)?;
+        wire::token(&base64url(&name)?, &[&sealed])
+    }
+
+    fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
+        let (name, sealed) = token.split_once('.').ok_or(DecodeError::Malformed)?;
+        let (name, sealed) = (
+            wire::decode_base64url(name)?,
+            wire::decode_base64url(sealed)?,
+        );
+        if name.len() != 12 || sealed.len() < 28 {
+            return Err(DecodeError::Malformed);
+        }
+        let mut keys = self.0.iter();
+        let key = keys
+            .find(|key| Self::name(key)[..] == name)
+            .ok_or(DecodeError::UnknownKey)?;
+        open(key, &name, &sealed, context)
+    }
+
+    fn encrypts(&self) -> bool {
+        true
+    }
+}
+
+/// Counts its nonces behind a random number of its own, as NIST SP 800-38D has it in section 8.2.1: each
+/// codec has its own 8 bytes, and seals up to 2^32 times.
+struct Counting {
+    keys: Keyring,
+    own: [u8; 8],
+    count: AtomicU32,
+}
+
+impl Counting {
+    fn new(keys: &Keyring) -> Self {
+        Self {
+            keys: keys.clone(),
+            own: wire::random().unwrap(),
+            count: AtomicU32::new(0),
+        }
+    }
+}
+
+impl RequestStateCodec for Counting {
+    fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError> {
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        if count == u32::MAX {
+            return Err(EncodeError::KeyExhausted);
+        }
+        let mut nonce = [0; 12];
+        nonce[..8].copy_from_slice(&self.own);
+        nonce[8..].copy_from_slice(&count.to_be_bytes());
+        let (kid, key) = self.keys.sealing();
+        let key = key.derive("correct v1");
+        wire::token(
+            kid,
+            &[&seal_with(nonce, &key, kid.as_bytes(), payload, context)],
+        )
+    }
+
+    fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
+        let (kid, sealed) = wire::split_kid(token)?;
+        let sealed = wire::decode_base64url(sealed)?;
+        if sealed.len() < 28 {
+            return Err(DecodeError::Malformed);
+        }
+        let key = key_of(&self.keys, kid).ok_or(DecodeError::UnknownKey)?;
+        open(&key, kid.as_bytes(), &sealed, context)
+    }
+
+    fn encrypts(&self) -> bool {
+        true
+    }
+}
+
 suite!(kidless, Kidless::new);
+suite!(
+    named_by_hash,
+    NamedByHash::new,
+    accepting: ["appearance::the_key_is_not_visible"]
+);
+suite!(
+    counting,
+    Counting::new,
+    accepting: ["freshness::no_counter", "appearance::enough_of_it_is_random"]
+);
 suite!(hex_with_time_and_padding, |keys| Hex(keys.clone()));
 suite!(typed_and_encrypted, |keys| TypedAndEncrypted(keys.clone()));
 suite!(envelope, keyless: Envelope::connect);

@@ -26,6 +26,7 @@ mod faulty {
     pub mod nonces;
     pub mod payloads;
     pub mod spelling;
+    pub mod words;
     pub mod wrapped;
 }
 
@@ -35,7 +36,14 @@ use std::sync::Mutex;
 use std::thread;
 
 use faulty::*;
-use request_state_conformance::{check, run_case};
+use request_state_conformance::{Verdict, check, try_case};
+
+/// The cases that a correct codec may fail, so that what they find is suspicious and no more.
+const SUSPICIONS: [&str; 3] = [
+    "freshness::no_counter",
+    "appearance::enough_of_it_is_random",
+    "appearance::the_key_is_not_visible",
+];
 
 /// Without a fault, what the faulty codecs are made of passes: so it is the fault that fails.
 #[test]
@@ -62,6 +70,7 @@ fn every_fault_is_found() {
         headers::faults(),
         large::faults(),
         lengths::faults(),
+        words::faults(),
         leaks::faults(),
     ]
     .concat();
@@ -69,9 +78,15 @@ fn every_fault_is_found() {
     let missed = Mutex::new(Vec::new());
     let work = || {
         while let Some(fault) = { queue.lock().unwrap().next() } {
-            match run_case(fault.found_by, |keys| (fault.make)(keys)) {
-                Err(_) => println!("{}: {}", fault.found_by, fault.about),
-                Ok(()) => missed.lock().unwrap().push((fault.found_by, fault.about)),
+            let outcome = try_case(fault.found_by, |keys| (fault.make)(keys)).unwrap();
+            let is_found = match &outcome.verdict {
+                Verdict::Failed(_) => !SUSPICIONS.contains(&fault.found_by),
+                Verdict::Suspicious(_) => SUSPICIONS.contains(&fault.found_by),
+                _ => false,
+            };
+            println!("{outcome}: {}", fault.about);
+            if !is_found {
+                missed.lock().unwrap().push((fault.found_by, fault.about));
             }
         }
     };

@@ -13,6 +13,11 @@ use crate::wire;
 /// The length of the authentication tag, in bytes.
 pub const TAG_LEN: usize = 16;
 
+/// The minimum length of a nonce, in bytes.
+///
+/// Of random nonces of 8 bytes, two are equal with a probability of 39 % within [`SEAL_LIMIT`] seals.
+pub const MIN_NONCE_LEN: usize = 12;
+
 /// How often a key with random 96-bit nonces may seal (NIST SP 800-38D, section 8.3): after that,
 /// the chance that two seals share a nonce exceeds 2^-32.
 pub const SEAL_LIMIT: u64 = 1 << 32;
@@ -23,7 +28,8 @@ pub const SEAL_LIMIT: u64 = 1 << 32;
 /// the cipher, the nonce, the associated data, and the plaintext, which it encrypts in place; it
 /// answers the tag, or `None` if it cannot encrypt.
 ///
-/// With a nonce of 12 bytes or less, the seal is counted against the key, up to [`SEAL_LIMIT`].
+/// A nonce of fewer than [`MIN_NONCE_LEN`] bytes does not compile. With a nonce of 12 bytes, the seal is
+/// counted against the key, up to [`SEAL_LIMIT`]. Longer nonces are not counted.
 ///
 /// # Errors
 ///
@@ -54,6 +60,30 @@ pub const SEAL_LIMIT: u64 = 1 << 32;
 /// assert_eq!(toy.decode(&token, b"context")?, b"state");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A nonce of 12 bytes compiles, and one of 11 does not:
+///
+/// ```
+/// use request_state_core::{EncodeError, Prepared, aead};
+///
+/// fn encode(keys: &Prepared<()>) -> Result<String, EncodeError> {
+///     aead::seal::<_, 12>(keys, "label", b"payload", b"context", |_, _, _, _| None)
+/// }
+/// # let keys = request_state_core::Keyring::ephemeral()?.prepare(|_| ());
+/// # assert!(encode(&keys).is_err());
+/// # Ok::<(), request_state_core::KeyringError>(())
+/// ```
+///
+/// ```compile_fail,E0080
+/// use request_state_core::{EncodeError, Prepared, aead};
+///
+/// fn encode(keys: &Prepared<()>) -> Result<String, EncodeError> {
+///     aead::seal::<_, 11>(keys, "label", b"payload", b"context", |_, _, _, _| None)
+/// }
+/// # let keys = request_state_core::Keyring::ephemeral()?.prepare(|_| ());
+/// # assert!(encode(&keys).is_err());
+/// # Ok::<(), request_state_core::KeyringError>(())
+/// ```
 pub fn seal<C, const NONCE: usize>(
     keys: &Prepared<C>,
     label: &str,
@@ -61,7 +91,8 @@ pub fn seal<C, const NONCE: usize>(
     context: &[u8],
     encrypt: impl FnOnce(&C, &[u8; NONCE], &[u8], &mut [u8]) -> Option<[u8; TAG_LEN]>,
 ) -> Result<String, EncodeError> {
-    if NONCE <= 12 {
+    const { assert!(NONCE >= MIN_NONCE_LEN, "a nonce has at least 12 bytes") }
+    if NONCE == MIN_NONCE_LEN {
         keys.keys().count_seals(1, SEAL_LIMIT)?;
     }
     let (kid, cipher) = keys.sealing();

@@ -15,30 +15,34 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 /// A codec never sees an expiry, a principal or a request. [`Sealer`](crate::Sealer) puts those
 /// into the payload and the context, so a codec that authenticates both cannot forget one.
 ///
-/// # What a codec promises
+/// # Contract
 ///
-/// - What it decodes is what it encoded, byte for byte, for any payload, the empty one included.
-/// - Nothing that it did not encode, unmodified, under the same context, decodes. The context is
-///   any bytes of any length, and is not in the token.
-/// - A token has one spelling: no other string decodes to the same payload.
-/// - Two encodings of the same payload differ.
-/// - A token is URL-safe ASCII: `A-Z a-z 0-9 - _ .`
-/// - In a token of an empty payload, at least 32 characters differ from one encoding to the next: room
-///   for a nonce and a tag of 24 bytes together.
-/// - No bit of it is turned over with every encoding, as those of a counter or a sequence are: a counter
-///   starts again with the process, and runs alike on every replica.
-/// - It is at most twice as long as its payload and 4,096 characters more. What stands before its first
-///   dot may be logged, as the kid, and is nothing of the payload.
-/// - Beside the kid, nothing in it is the same in every token of a key and not in those of another.
-/// - Refusing takes time in proportion to the token's length, and never panics.
-/// - A refusal is never [`DecodeError::Unavailable`], which says that nothing is known about the token.
-/// - Where [`encrypts`](Self::encrypts) is true, which error a refusal is does not depend on what is
-///   inside: the tag is looked at first.
-/// - It keeps nothing between calls, and serves any number of threads.
-/// - It opens what any key of its [`Keyring`](crate::Keyring) sealed, and nothing else.
+/// Every implementation must keep these rules. [`Sealer`](crate::Sealer) relies on them.
 ///
-/// The crate `request-state-conformance` tries all of this on any codec, and `docs/custom-codec.md`
-/// explains it.
+/// - `decode` returns the payload that `encode` was given, byte for byte, for any payload and any context.
+///   Both may be empty.
+/// - `decode` rejects everything else: a string that `encode` did not return, a token under another
+///   context, and a token of a key that is not in the [`Keyring`](crate::Keyring). It accepts the tokens of
+///   every key in the keyring.
+/// - No other string decodes to the same payload.
+/// - Two encodings of the same payload differ. A nonce does not repeat under its key, on any thread, in any
+///   process, after a restart or on another replica.
+/// - A token consists of `A-Z a-z 0-9 - _ .`, and is at most twice as long as its payload and 4,096
+///   characters more.
+/// - The context is not in the token, and neither is anything that confirms a guess at it. The same is true
+///   of key material.
+/// - The text before the first dot may be logged as the key ID (`kid`), so it contains nothing of the
+///   payload.
+/// - Where [`encrypts`](Self::encrypts) is `true`, the token shows the length of the payload and nothing
+///   else of it, and has room for a nonce of 12 bytes and a tag of 16. The error does not depend on the
+///   content either: the tag is checked first.
+/// - Rejecting a token takes time in proportion to its length, never panics, and never returns
+///   [`DecodeError::Unavailable`], which says that nothing is known about the token.
+/// - No call changes the result of another, and any number of threads may call at once.
+///
+/// The crate `request-state-conformance` tests all of this on any codec. In addition, it reports what most
+/// codecs do only by mistake as *suspicious*, such as a bit that flips with every encoding.
+/// `docs/custom-codec.md` explains both.
 ///
 /// The trait is object-safe, and references, `Box` and `Arc` of a codec are codecs:
 /// `Sealer<Arc<dyn RequestStateCodec>>` is a type like any other.

@@ -1,10 +1,10 @@
 //! What a token looks like.
 
-use crate::edits::URL_SAFE;
-use crate::kit::{Kit, encode, ring_of, show, telling_bit, telling_place};
+use crate::kit::{Kit, encode, show, telling_bit, telling_place};
 use crate::random::Random;
-use crate::stop::{Verdict, ensure};
-use crate::token::Token;
+use crate::rings::ring_of;
+use crate::stop::{Stop, Verdict, ensure, suspect};
+use crate::token::{Token, URL_SAFE};
 
 pub(crate) fn url_safe(kit: &Kit<'_>) -> Verdict {
     let codec = kit.codec()?;
@@ -48,22 +48,69 @@ pub(crate) fn length(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn room_for_a_nonce_and_a_tag(kit: &Kit<'_>) -> Verdict {
-    /// Characters of base64 for 24 bytes. The shortest nonce and tag in use have 8 and 12 bytes, and
-    /// no cipher has both that short.
-    const LEAST: usize = 32;
+    /// A nonce of 12 bytes and a tag of 16, as AES-GCM has them.
+    const LEAST: usize = 28;
     let codec = kit.codec()?;
+    if !codec.encrypts() {
+        return Err(Stop::NotApplicable(
+            "encrypts() is false: a token need not have a nonce of the cipher",
+        ));
+    }
+    // Without a pattern, so that nothing makes the payload shorter.
+    for length in [0, 1, 16, 100, 1_000, 10_000] {
+        let payload = Random::new(82).bytes(length);
+        let token = encode(&codec, &payload, b"context")?;
+        let other = encode(&codec, &payload, b"context")?;
+        let more = room(&token, &other).saturating_sub(length);
+        ensure(more >= LEAST, || {
+            format!(
+                "{length} bytes of payload make a token that holds {more} bytes more: too few for a nonce of 12 bytes and a tag of 16 (token {})",
+                show(&token)
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// How many bytes a token holds at most, in the parts that are not the same in another token of the same
+/// payload: a kid or a version holds neither a nonce nor a tag.
+fn room(token: &str, other: &str) -> usize {
+    let [token, other] = [token, other].map(Token::parse);
+    let parts = token.parts.iter().zip(&other.parts);
+    let differing = parts.filter(|(one, other)| one.bytes != other.bytes);
+    differing.map(|(one, _)| one.capacity()).sum()
+}
+
+pub(crate) fn enough_of_it_is_random(kit: &Kit<'_>) -> Verdict {
+    /// The shortest nonce and tag in use have 8 and 12 bytes, and no cipher has both that short.
+    const LEAST: usize = 24;
+    /// A nonce of 12 bytes and a tag of 16.
+    const LEAST_ENCRYPTED: usize = 28;
+    let codec = kit.codec()?;
+    let least = if codec.encrypts() {
+        LEAST_ENCRYPTED
+    } else {
+        LEAST
+    };
+    // Of so many tokens, all are alike in a random bit with a chance of 2^-47.
     let tokens = (0..48).map(|_| encode(&codec, b"", b"context"));
     let tokens: Vec<String> = tokens.collect::<Result<_, _>>()?;
-    let shortest = tokens.iter().map(String::len).min().unwrap_or(0);
-    let varying = (0..shortest).filter(|at| {
-        let mut column = tokens.iter().map(|token| token.as_bytes().get(*at));
-        let first = column.next();
-        column.any(|byte| Some(byte) != first)
+    let mut rows = tokens.iter().map(|token| {
+        let parts = Token::parse(token).parts.into_iter();
+        parts.flat_map(|part| part.bytes).collect::<Vec<u8>>()
     });
-    let varying = varying.count();
-    ensure(varying >= LEAST, || {
+    let first = rows.next().unwrap_or_default();
+    let mut differing = vec![0u8; first.len()];
+    for row in rows {
+        for (all, (a, b)) in differing.iter_mut().zip(first.iter().zip(row)) {
+            *all |= a ^ b;
+        }
+    }
+    let bits: u32 = differing.iter().map(|byte| byte.count_ones()).sum();
+    suspect(bits as usize >= 8 * least, || {
         format!(
-            "{varying} characters of the tokens of an empty payload differ from one to the other: too few for a nonce and a tag, which take {LEAST} at least"
+            "{bits} bits of the tokens of an empty payload differ from one token to the next. A random nonce and a tag have {} bits or more. With fewer, a nonce repeats or a tag is guessed, unless the nonce is made otherwise and never repeats",
+            8 * least
         )
     })
 }
@@ -84,7 +131,6 @@ pub(crate) fn the_payload_is_not_logged(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn the_key_is_not_visible(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     // Rings that differ in a key only, the one that seals or the other. A codec is made for each token:
     // what it draws once, when it is made, says nothing of the key.
     let of = |seeds: [u64; 2]| {
@@ -99,13 +145,15 @@ pub(crate) fn the_key_is_not_visible(kit: &Kit<'_>) -> Verdict {
         for seeds in [[seed, 301], [300, seed]] {
             // By characters, and by bits: of six keys, some differ from the first in a single bit.
             let place = telling_place(12, one, of(seeds))?;
-            ensure(place.is_none(), || {
-                format!("character {place:?} of a token is a function of the key alone")
+            suspect(place.is_none(), || {
+                format!(
+                    "character {place:?} of a token is a function of the key alone: key material, or a hash of the key that confirms a guess. A kid derived from a random key of full length is none of these"
+                )
             })?;
             let place = telling_bit(one, of(seeds))?;
-            ensure(place.is_none(), || {
+            suspect(place.is_none(), || {
                 format!(
-                    "a bit from {place:?} on of what a token encodes is a function of the key alone"
+                    "a bit from {place:?} on of what a token encodes is a function of the key alone: key material, or a hash of the key that confirms a guess. A kid derived from a random key of full length is none of these"
                 )
             })?;
         }

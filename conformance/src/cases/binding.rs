@@ -4,24 +4,26 @@ use std::collections::BTreeMap;
 
 use request_state_core::{Binding, Disclosure, OpenError, Request, RequestStateCodec, Sealer};
 
-use crate::kit::{Codec, Kit, ring_of};
+use crate::edits;
+use crate::kit::{Codec, Kit};
 use crate::random::Random;
+use crate::rings::ring_of;
 use crate::stop::{Stop, Verdict, ensure};
 
 type Params = BTreeMap<&'static str, BTreeMap<&'static str, &'static str>>;
 
 /// A request at a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
-    pub(crate) server: &'static str,
-    pub(crate) version: &'static str,
-    pub(crate) method: &'static str,
-    pub(crate) principal: Option<&'static str>,
-    pub(crate) params: Params,
+struct Asked {
+    server: &'static str,
+    version: &'static str,
+    method: &'static str,
+    principal: Option<&'static str>,
+    params: Params,
 }
 
 impl Asked {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self {
             server: "billing",
             version: "2026-07-28",
@@ -31,7 +33,7 @@ impl Asked {
         }
     }
 
-    pub(crate) fn binding(&self) -> Result<Binding, Stop> {
+    fn binding(&self) -> Result<Binding, Stop> {
         Ok(Binding::new(Request {
             version: self.version,
             method: self.method,
@@ -41,7 +43,7 @@ impl Asked {
     }
 
     /// A typed sealer, so that the answers tell apart what went wrong.
-    pub(crate) fn sealer<'a>(&self, kit: &Kit<'a>) -> Result<Sealer<Codec<'a>>, Stop> {
+    fn sealer<'a>(&self, kit: &Kit<'a>) -> Result<Sealer<Codec<'a>>, Stop> {
         let builder = Sealer::builder(self.server, kit.codec()?);
         Ok(builder.disclosure(Disclosure::Typed).build()?)
     }
@@ -295,7 +297,6 @@ pub(crate) fn parts_that_shift(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn another_ring(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     let asked = Asked::new();
     let theirs = kit.codec_of(&ring_of([("2026-10", Random::new(120).key())])?);
     let theirs = Sealer::builder(asked.server, theirs)
@@ -305,5 +306,21 @@ pub(crate) fn another_ring(kit: &Kit<'_>) -> Verdict {
     let opened = asked.sealer(kit)?.open::<u32>(&token, &asked.binding()?);
     ensure(opened == Err(OpenError::Invalid), || {
         format!("sealed under another key for the same request: {opened:?} instead of Invalid")
+    })
+}
+
+pub(crate) fn every_edit_is_invalid(kit: &Kit<'_>) -> Verdict {
+    let asked = Asked::new();
+    let (sealer, binding) = (asked.sealer(kit)?, asked.binding()?);
+    let token = sealer.seal(&1, &binding)?;
+    for edit in kit.paced(edits::sample(&token, 700)) {
+        let opened = sealer.open::<u32>(&edit.token, &binding);
+        ensure(opened == Err(OpenError::Invalid), || {
+            format!("{}: {opened:?} instead of Invalid", edit.about)
+        })?;
+    }
+    let opened = sealer.open::<u32>(&token, &binding);
+    ensure(opened == Ok(1), || {
+        format!("after all edits, the token itself opened as {opened:?}")
     })
 }

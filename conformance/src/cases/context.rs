@@ -7,7 +7,7 @@ use request_state_core::RequestStateCodec;
 use crate::edits::blind_spots;
 use crate::kit::{Genuine, Kit, encode, must_open, must_refuse_context, show_bytes};
 use crate::random::Random;
-use crate::stop::{Verdict, ensure};
+use crate::stop::{Stop, Verdict, ensure};
 use crate::token::{Token, find, to_base64url, to_hex};
 
 /// Seals under `context`, and tries to open under every one of `others`.
@@ -295,8 +295,8 @@ pub(crate) fn not_in_the_token(kit: &Kit<'_>) -> Verdict {
     let mut lengths = Vec::new();
     for length in [0, 5_000] {
         let context = random.bytes(length);
-        let tokens = (0..6).map(|_| Ok(encode(&codec, b"payload", &context)?.len()));
-        lengths.push(tokens.collect::<Result<Vec<_>, crate::stop::Stop>>()?);
+        let tokens = (0..16).map(|_| Ok(encode(&codec, b"payload", &context)?.len()));
+        lengths.push(tokens.collect::<Result<Vec<_>, Stop>>()?);
     }
     let longest_without = lengths.first().and_then(|all| all.iter().max());
     let shortest_with = lengths.last().and_then(|all| all.iter().min());

@@ -7,9 +7,12 @@ use std::time::Duration;
 use request_state_core::{DecodeError, Disclosure, RequestStateCodec};
 
 use crate::edits;
-use crate::kit::{Edit, Genuine, KIDS, Kit, encode, must_open, ring, ring_of, show, show_bytes};
+use crate::edits::Edit;
+use crate::kit::{Genuine, Kit, encode, must_open, show, show_bytes};
 use crate::random::Random;
+use crate::rings::{KIDS, ring, ring_of};
 use crate::stop::{Stop, Verdict, ensure};
+use crate::token::FOREIGN;
 
 const CONTEXT: &[u8] = b"context";
 
@@ -51,7 +54,7 @@ pub(crate) fn what_is_no_token_is_malformed(kit: &Kit<'_>) -> Verdict {
     let token = Genuine::new(&codec, b"payload", CONTEXT)?.text;
     let is_malformed = |error: &DecodeError| matches!(error, DecodeError::Malformed);
     answers(&codec, "", CONTEXT, "an empty string", is_malformed)?;
-    for foreign in edits::FOREIGN.chars() {
+    for foreign in FOREIGN.chars() {
         let about = format!("a token with {foreign:?}, of which no token consists");
         let behind = format!("{token}{foreign}");
         answers(&codec, &behind, CONTEXT, &about, is_malformed)?;
@@ -127,7 +130,6 @@ pub(crate) fn what_is_inside_decides_nothing(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn another_key_is_not_authentic(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     let codec = kit.codec()?;
     let theirs = kit.codec_of(&ring_of([(KIDS[0], Random::new(110).key())])?);
     for length in [0, 1, 40] {
@@ -138,7 +140,12 @@ pub(crate) fn another_key_is_not_authentic(kit: &Kit<'_>) -> Verdict {
                 &token,
                 context,
                 "of the right form, by another key under this kid",
-                |error| matches!(error, DecodeError::Unauthentic),
+                // A codec may name keys by itself, and then it does not know this one.
+                |error| match error {
+                    DecodeError::Unauthentic => true,
+                    DecodeError::UnknownKey => !token.starts_with(KIDS[0]),
+                    _ => false,
+                },
             )?;
         }
     }

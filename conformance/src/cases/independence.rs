@@ -4,13 +4,11 @@ use std::thread;
 
 use request_state_core::RequestStateCodec;
 
-use crate::cases::tampering::must_be_strict;
 use crate::edits;
-use crate::kit::{
-    Genuine, Kit, encode, must_open, must_refuse, must_refuse_context, ring, ring_of,
-};
+use crate::kit::{Genuine, Kit, encode, must_open, must_refuse, must_refuse_context};
 use crate::random::Random;
-use crate::stop::{Verdict, panic_text};
+use crate::rings::{ring, ring_of};
+use crate::stop::{Verdict, ensure, panic_text};
 
 const CONTEXT: &[u8] = b"context";
 
@@ -235,13 +233,12 @@ pub(crate) fn another_codec_is_as_strict(kit: &Kit<'_>) -> Verdict {
     for context in [CONTEXT, b""] {
         // One that sealed nothing itself.
         let genuine = Genuine::new(&kit.codec_of(&keys), b"payload", context)?;
-        must_be_strict(kit, &kit.codec_of(&keys), &genuine)?;
+        genuine.must_be_strict(kit, &kit.codec_of(&keys))?;
     }
     Ok(())
 }
 
 pub(crate) fn codecs_share_nothing(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     // The same kid, so that nothing but the key tells the two apart.
     let [ours, theirs] = [71, 72].map(|seed| ring_of([("a", Random::new(seed).key())]));
     let (us, them) = (kit.codec_of(&ours?), kit.codec_of(&theirs?));
@@ -290,7 +287,7 @@ pub(crate) fn pointers_to_a_codec(kit: &Kit<'_>) -> Verdict {
         b"payload",
         "through an Arc",
     )?;
-    crate::stop::ensure(all.iter().all(|other| *other == claims), || {
+    ensure(all.iter().all(|other| *other == claims), || {
         format!("a pointer to the codec claims {all:?}, the codec {claims:?}")
     })
 }

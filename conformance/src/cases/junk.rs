@@ -1,10 +1,11 @@
 //! What a client may send instead of a token.
 
 use crate::edits::splice;
-use crate::kit::{Genuine, KIDS, Kit, must_refuse};
+use crate::kit::{Genuine, Kit, must_refuse};
 use crate::random::Random;
+use crate::rings::KIDS;
 use crate::stop::Verdict;
-use crate::token::Token;
+use crate::token::{Token, URL_SAFE, to_base64url};
 
 const CONTEXT: &[u8] = b"context";
 
@@ -83,7 +84,10 @@ fn junk() -> Vec<String> {
         junk.push("é".repeat(length));
         junk.push(format!("{}é", "A".repeat(length)));
         junk.push(format!("{}😀AAAA", "A".repeat(length)));
-        junk.push(random.text(length));
+        let characters = random.bytes(length).into_iter();
+        let characters =
+            characters.filter_map(|byte| URL_SAFE.chars().nth(usize::from(byte) % URL_SAFE.len()));
+        junk.push(characters.collect());
         junk.push(String::from_utf8_lossy(&random.bytes(length)).into_owned());
     }
     junk
@@ -188,7 +192,7 @@ pub(crate) fn headless(kit: &Kit<'_>) -> Verdict {
         "alg", "*", "any", "legacy", "v0", "v1", "v2", "admin", "unsigned", "insecure",
     ] {
         let tail: Vec<&str> = genuine.text.split('.').skip(1).collect();
-        let payload = crate::token::to_base64url(&genuine.payload);
+        let payload = to_base64url(&genuine.payload);
         let mut tokens = vec![
             format!("{name}.{}", tail.join(".")),
             format!("{name}.{}", genuine.text),
@@ -198,10 +202,7 @@ pub(crate) fn headless(kit: &Kit<'_>) -> Verdict {
             format!("{name}..{payload}"),
         ];
         for part in pieces.encoded() {
-            tokens.push(format!(
-                "{name}.{}.",
-                crate::token::to_base64url(&part.bytes)
-            ));
+            tokens.push(format!("{name}.{}.", to_base64url(&part.bytes)));
         }
         for token in tokens.into_iter().filter(|token| *token != genuine.text) {
             must_refuse(&codec, &token, CONTEXT, || {

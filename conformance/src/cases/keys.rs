@@ -2,32 +2,12 @@
 
 use request_state_core::{EncodeError, Keyring, RequestStateCodec};
 
-use crate::kit::{Genuine, Kit, encode, must_open, must_refuse, ring_of};
-use crate::random::Random;
+use crate::kit::keyed::{CONTEXT, PAYLOAD, opens, refuses, seal};
+use crate::kit::{Genuine, Kit, encode, telling_bit, telling_place};
+use crate::rings::{KIDS, key, ring, ring_of};
 use crate::stop::{Stop, Verdict, ensure};
 
-pub(super) const CONTEXT: &[u8] = b"context";
-pub(super) const PAYLOAD: &[u8] = b"payload";
-
-pub(super) fn seal(codec: &dyn RequestStateCodec) -> Result<String, Stop> {
-    encode(codec, PAYLOAD, CONTEXT)
-}
-
-pub(super) fn opens(codec: &dyn RequestStateCodec, token: &str, about: &str) -> Verdict {
-    must_open(codec, token, CONTEXT, PAYLOAD, about)
-}
-
-pub(super) fn refuses(codec: &dyn RequestStateCodec, token: &str, about: &str) -> Verdict {
-    must_refuse(codec, token, CONTEXT, || about.into())
-}
-
-/// A key for each number, unrelated to one another.
-pub(super) fn key(number: u64) -> [u8; 32] {
-    Random::new(1_000 + number).key()
-}
-
 pub(crate) fn every_key_opens(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     for count in [1, 2, 3, 64, 300] {
         let entries = (0..count).map(|n| (format!("k{n}"), key(n)));
         let keys = ring_of(entries)?;
@@ -53,19 +33,17 @@ pub(crate) fn every_key_opens(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn an_old_key_is_as_strict(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
-    let keys = crate::kit::ring()?;
-    let old = kit.codec_of(&keys.sealing_with(crate::kit::KIDS[1])?);
+    let keys = ring()?;
+    let old = kit.codec_of(&keys.sealing_with(KIDS[1])?);
     let current = kit.codec_of(&keys);
     for context in [CONTEXT, b""] {
         let genuine = Genuine::new(&old, PAYLOAD, context)?;
-        crate::cases::tampering::must_be_strict(kit, &current, &genuine)?;
+        genuine.must_be_strict(kit, &current)?;
     }
     Ok(())
 }
 
 pub(crate) fn the_first_key_seals(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     // In every order: a codec must not sort.
     for order in [
         [0, 1, 2],
@@ -103,7 +81,6 @@ fn seals_with_only(kit: &Kit<'_>, keys: &Keyring, sealing: u64, others: [u64; 2]
 }
 
 pub(crate) fn another_ring(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     let [ours, theirs] = [
         ring_of([("a", key(1)), ("b", key(2))])?,
         ring_of([("c", key(3)), ("d", key(4))])?,
@@ -120,7 +97,6 @@ pub(crate) fn another_ring(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn another_key_under_the_same_kid(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     let [ours, theirs] = [
         ring_of([("a", key(1)), ("b", key(2))])?,
         ring_of([("a", key(3)), ("b", key(4))])?,
@@ -152,7 +128,6 @@ pub(crate) fn another_key_under_the_same_kid(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn every_bit_of_a_key(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     let mut with_zeros = key(6);
     for byte in with_zeros.iter_mut().skip(5).step_by(6) {
         *byte = 0;
@@ -178,7 +153,6 @@ pub(crate) fn every_bit_of_a_key(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn keys_alike(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     let base = key(8);
     let mut others = Vec::new();
     // The same bytes in another order, the same sum.
@@ -211,7 +185,6 @@ pub(crate) fn keys_alike(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn rotation(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     let old = ring_of([("old", key(1))])?;
     let both = ring_of([("old", key(1)), ("new", key(2))])?;
     let steps = [
@@ -242,7 +215,6 @@ pub(crate) fn rotation(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn the_same_ring_again(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     let entries = [("a", key(1)), ("b", key(2)), ("c", key(3))];
     let [a, b, c] = entries;
     let keys = ring_of(entries)?;
@@ -263,7 +235,6 @@ pub(crate) fn the_same_ring_again(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn an_exhausted_key_still_opens(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     let keys = ring_of([("a", key(1)), ("b", key(2))])?;
     let codec = kit.codec_of(&keys);
     let token = seal(&codec)?;
@@ -285,7 +256,6 @@ pub(crate) fn an_exhausted_key_still_opens(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn no_public_digest_of_the_context(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     // Under a dozen keys: what is the same under all of them comes from the context alone.
     let of = |context: &'static [u8]| {
         move |number: usize| {
@@ -294,7 +264,7 @@ pub(crate) fn no_public_digest_of_the_context(kit: &Kit<'_>) -> Verdict {
         }
     };
     let (one, other) = (b"principal: alice", b"principal: bobby");
-    let place = crate::kit::telling_place(12, of(one), of(other))?;
+    let place = telling_place(12, of(one), of(other))?;
     ensure(place.is_none(), || {
         format!(
             "character {place:?} of a token is a function of the context that anyone can compute: it confirms a guess"
@@ -306,7 +276,7 @@ pub(crate) fn no_public_digest_of_the_context(kit: &Kit<'_>) -> Verdict {
         b"principal: alica",
         b"principal: ali#e",
     ] {
-        let place = crate::kit::telling_bit(of(one), of(other))?;
+        let place = telling_bit(of(one), of(other))?;
         ensure(place.is_none(), || {
             format!(
                 "bit {place:?} of what a token encodes is a function of the context that anyone can compute: it confirms a guess"

@@ -4,9 +4,10 @@
 
 use request_state_core::{DecodeError, Keyring};
 
-use super::keys::{CONTEXT, PAYLOAD, key, opens, refuses, seal};
-use crate::kit::{Codec, Genuine, KIDS, Kit, encode, must_refuse, ring_of, show};
+use crate::kit::keyed::{CONTEXT, PAYLOAD, opens, refuses, seal};
+use crate::kit::{Codec, Genuine, Kit, encode, must_refuse, show};
 use crate::random::Random;
+use crate::rings::{KIDS, key, ring_of};
 use crate::stop::{Stop, Verdict, ensure};
 use crate::token::Token;
 
@@ -17,7 +18,6 @@ fn relabelled(token: &str, from: &str, to: &str) -> Option<String> {
 }
 
 pub(crate) fn relabelled_kids(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     let keys = ring_of([("a", key(1)), ("ab", key(2)), ("b", key(3))])?;
     let codec = kit.codec_of(&keys);
     let token = seal(&codec)?;
@@ -56,7 +56,6 @@ pub(crate) fn relabelled_kids(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn a_kid_and_its_neighbours(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     // "ab" and "c", or "a" and "bc"? The same key under all these kids, each in a ring of its own.
     let alone = |kid| Ok::<_, Stop>(kit.codec_of(&ring_of([(kid, key(1))])?));
     let (ab, a, b) = (alone("ab")?, alone("a")?, alone("b")?);
@@ -116,7 +115,6 @@ pub(crate) fn a_kid_and_its_neighbours(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn kids_alike(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     let longest = "k".repeat(64);
     let longest_but_one = "k".repeat(63);
     let other_end = format!("{longest_but_one}x");
@@ -162,7 +160,6 @@ pub(crate) fn kids_alike(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn unknown_kids(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     let [ours, theirs] = [ring_of([("a", key(1))])?, ring_of([("b", key(2))])?];
     let (us, them) = (kit.codec_of(&ours), kit.codec_of(&theirs));
     let token = seal(&them)?;
@@ -200,7 +197,6 @@ pub(crate) fn unknown_kids(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn the_kid_of_the_sealing_key(kit: &Kit<'_>) -> Verdict {
-    kit.needs_keyring()?;
     // Where a token names a key of the ring, it is the one that sealed it.
     let longest = "k".repeat(64);
     let kids = [KIDS[0], KIDS[1], "A", "z-_9", &longest];

@@ -1,9 +1,11 @@
 //! A token has one spelling.
 
-use crate::edits::{self, URL_SAFE};
-use crate::kit::{Edit, Genuine, Kit};
+use crate::edits;
+use crate::edits::Edit;
+use crate::kit::{Genuine, Kit};
 use crate::random::Random;
 use crate::stop::{Stop, Verdict};
+use crate::token::URL_SAFE;
 use crate::token::{to_base64url, to_hex};
 
 const CONTEXT: &[u8] = b"context";

@@ -5,45 +5,18 @@ use std::time::Duration;
 use request_state_core::RequestStateCodec;
 
 use crate::edits;
-use crate::kit::{Edit, Genuine, Kit, must_open, must_refuse, must_refuse_context};
+use crate::edits::Edit;
+use crate::kit::{Genuine, Kit, must_open, must_refuse, must_refuse_context};
 use crate::random::Random;
-use crate::stop::Verdict;
+use crate::rings::KIDS;
+use crate::stop::{Stop, Verdict};
+use crate::token::FOREIGN;
 use crate::token::Token;
 
 const CONTEXT: &[u8] = b"context";
 
-fn genuine(codec: &dyn RequestStateCodec, length: usize) -> Result<Genuine, crate::stop::Stop> {
+fn genuine(codec: &dyn RequestStateCodec, length: usize) -> Result<Genuine, Stop> {
     Genuine::new(codec, &Random::new(length as u64).bytes(length), CONTEXT)
-}
-
-/// Whether `codec` is as strict about a token that another made as about its own: a sample of all
-/// changes and contexts.
-pub(crate) fn must_be_strict(
-    kit: &Kit<'_>,
-    codec: &dyn RequestStateCodec,
-    genuine: &Genuine,
-) -> Verdict {
-    genuine.must_be_the_only_spelling(kit, codec, edits::sample(&genuine.text, 1_000))?;
-    let context = &genuine.context;
-    let half = context.len() / 2;
-    for other in [
-        Vec::new(),
-        b"other".to_vec(),
-        context.to_ascii_uppercase(),
-        context.repeat(2),
-        [&context[..], b"\0"].concat(),
-        [b" ", &context[..]].concat(),
-        context.iter().copied().take(half).collect(),
-        context.iter().copied().skip(1).collect(),
-        context.iter().rev().copied().collect(),
-        context.iter().map(|byte| byte ^ 1).collect(),
-        vec![0; 1_000],
-    ] {
-        if other != *context {
-            must_refuse_context(codec, &genuine.text, &other, || "another context".into())?;
-        }
-    }
-    Ok(())
 }
 
 /// Tries `edits` on a token of `length` bytes of payload.
@@ -108,6 +81,20 @@ pub(crate) fn extensions(kit: &Kit<'_>) -> Verdict {
         try_edits(kit, length, edits::extensions)?;
     }
     Ok(())
+}
+
+pub(crate) fn short_texts_around(kit: &Kit<'_>) -> Verdict {
+    try_edits(kit, 3, edits::short_texts)
+}
+
+pub(crate) fn words_around(kit: &Kit<'_>) -> Verdict {
+    try_edits(kit, 3, |text| {
+        // The codec's own words too: its kids, what its tokens start with, and the names in its code.
+        let heads = text.split('.').filter(|part| part.len() <= 16);
+        let heads = heads.chain(KIDS).map(str::to_owned);
+        let own: Vec<String> = heads.chain(kit.words_of_its_type()).collect();
+        edits::words(text, &own)
+    })
 }
 
 pub(crate) fn moved_dots(kit: &Kit<'_>) -> Verdict {
@@ -183,7 +170,7 @@ pub(crate) fn long_tokens(kit: &Kit<'_>) -> Verdict {
             .collect();
         // Characters that no decoder may skip, for one that takes long texts in strides.
         let characters = genuine.text.len();
-        for foreign in edits::FOREIGN.chars() {
+        for foreign in FOREIGN.chars() {
             let at = random.below(characters);
             let foreign = foreign.to_string();
             for (about, end) in [("in the place of", at + 1), ("in front of", at)] {

@@ -3,8 +3,9 @@
 use std::sync::Barrier;
 use std::thread;
 
-use crate::kit::{Codec, Genuine, Kit, encode, must_open, must_refuse, must_refuse_context, ring};
+use crate::kit::{Codec, Genuine, Kit, encode, must_open, must_refuse, must_refuse_context};
 use crate::lockstep::in_lockstep;
+use crate::rings::ring;
 use crate::stop::{Stop, Verdict, panic_text};
 
 const CONTEXT: &[u8] = b"context";

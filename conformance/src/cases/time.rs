@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use request_state_core::RequestStateCodec;
 
 use crate::edits::splice;
-use crate::kit::{KIDS, Kit, must_refuse, show};
+use crate::kit::{Kit, must_refuse, show};
+use crate::rings::KIDS;
 use crate::stop::{Stop, Verdict, ensure};
 
 const CONTEXT: &[u8] = b"context";

@@ -1,7 +1,6 @@
 //! Edits of the bytes behind a token's text.
 
-use super::splice;
-use crate::kit::Edit;
+use super::edit::{Edit, splice};
 use crate::random::Random;
 use crate::token::Token;
 

@@ -90,6 +90,7 @@ macro_rules! table {
             group: stringify!($group),
             name: stringify!($name),
             why: $why,
+            needs_keyring: false,
         },)*)*];
 
         /// What each of them does, in the same order.

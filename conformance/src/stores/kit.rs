@@ -7,7 +7,7 @@ use request_state_core::{Claim, StoreError, wire};
 use tokio::time::sleep;
 
 use super::handle::{Chain, Handle};
-use super::{History, StoreSuite};
+use super::subject::{History, StoreSuite};
 use crate::random::Random;
 use crate::stop::{Stop, Verdict, ensure};
 

@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use super::StoreSuite;
 use super::catalogue::{RUNS, Run, STORE_CASES};
 use super::kit::Kit;
+use super::subject::StoreSuite;
 use crate::catalogue::Case;
-use crate::report::Outcome;
+use crate::report::{Outcome, Report};
 use crate::stop::{Stop, Verdict};
 
 /// A module of tests, one for each [case](crate::STORE_CASES), so that `cargo test` names what fails.
@@ -72,8 +72,16 @@ pub fn run_store_case(name: &str, suite: &StoreSuite<'_>) -> Result<(), String> 
     outcome(case, *run, suite).tell()
 }
 
+impl StoreSuite<'_> {
+    /// Runs every case.
+    pub fn check(&self) -> Report {
+        let cases = STORE_CASES.iter().zip(RUNS);
+        Report::of(cases.map(|(case, run)| outcome(case, *run, self)))
+    }
+}
+
 /// Runs one case.
-pub(super) fn outcome(case: &'static Case, run: Run, suite: &StoreSuite<'_>) -> Outcome {
+fn outcome(case: &'static Case, run: Run, suite: &StoreSuite<'_>) -> Outcome {
     let kit = Kit::new(suite);
     Outcome::of(case, || wait(run(&kit)), || kit.take_note())
 }
@@ -82,7 +90,7 @@ pub(super) fn outcome(case: &'static Case, run: Run, suite: &StoreSuite<'_>) -> 
 ///
 /// All cases of a process share one runtime: a connection that is made in one case and kept by the user
 /// is driven by it in the next.
-pub(super) fn wait(future: impl Future<Output = Verdict>) -> Verdict {
+fn wait(future: impl Future<Output = Verdict>) -> Verdict {
     static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(2).enable_all().build()

@@ -39,7 +39,7 @@ pub fn faults() -> Vec<Fault> {
         ),
         step(
             "does not authenticate the context of a long payload",
-            "large::another_context",
+            "lengths::another_context",
             Steps {
                 message: |parts| {
                     let mut parts = parts;
@@ -53,7 +53,7 @@ pub fn faults() -> Vec<Fault> {
         ),
         step(
             "typed, does not authenticate the context of a payload of 40 KiB",
-            "large::another_context",
+            "lengths::another_context",
             Steps {
                 message: |parts| {
                     let mut parts = parts;
@@ -67,7 +67,7 @@ pub fn faults() -> Vec<Fault> {
         ),
         step(
             "does not authenticate the kid of a long payload",
-            "large::another_kid",
+            "lengths::another_kid",
             Steps {
                 message: |parts| {
                     let mut parts = parts;
@@ -81,7 +81,7 @@ pub fn faults() -> Vec<Fault> {
         ),
         whole(
             "seals a long payload under a key of its own",
-            "large::another_key",
+            "lengths::another_key",
             |keys| {
                 let fixed = Steps {
                     key: |_| [7; 32],

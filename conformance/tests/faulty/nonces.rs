@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use request_state_core::{Keyring, wire};
+use request_state_core::{DecodeError, Keyring, wire};
 
 use super::base::{Base, ENCRYPTED, SIGNED, Steps, keystream, mac};
 use super::fault::{Codec, Fault, step, whole};
@@ -30,6 +30,17 @@ fn nanoseconds() -> u128 {
         .duration_since(UNIX_EPOCH)
         .unwrap()
         .as_nanos()
+}
+
+/// A token with the bytes of its second part changed.
+fn sealed_part(token: &str, change: fn(&mut Vec<u8>)) -> Result<String, DecodeError> {
+    let [kid, sealed, tag] = token.split('.').collect::<Vec<_>>()[..] else {
+        return Err(DecodeError::Malformed);
+    };
+    let mut sealed = wire::decode_base64url(sealed)?;
+    change(&mut sealed);
+    let tag = wire::decode_base64url(tag)?;
+    wire::token(kid, &[&sealed, &tag]).map_err(|_| DecodeError::Malformed)
 }
 
 pub fn faults() -> Vec<Fault> {
@@ -90,7 +101,7 @@ pub fn faults() -> Vec<Fault> {
         ),
         step(
             "has a nonce of four bytes, and a tag of sixteen",
-            "appearance::room_for_a_nonce_and_a_tag",
+            "appearance::enough_of_it_is_random",
             Steps {
                 nonce: || {
                     let mut nonce = [0; 16];
@@ -98,6 +109,50 @@ pub fn faults() -> Vec<Fault> {
                     nonce
                 },
                 tag: |key, message| mac(key, message)[..16].to_vec(),
+                ..ENCRYPTED
+            },
+        ),
+        step(
+            "encrypts with a nonce of eight random bytes, and has a tag of sixteen",
+            "appearance::enough_of_it_is_random",
+            Steps {
+                nonce: || {
+                    let mut nonce = [0; 16];
+                    nonce[..8].copy_from_slice(&random::<8>());
+                    nonce
+                },
+                tag: |key, message| mac(key, message)[..16].to_vec(),
+                ..ENCRYPTED
+            },
+        ),
+        step(
+            "encrypts with a nonce of eight bytes, has a tag of sixteen, and writes no more than these",
+            "appearance::room_for_a_nonce_and_a_tag",
+            Steps {
+                nonce: || {
+                    let mut nonce = [0; 16];
+                    nonce[..8].copy_from_slice(&random::<8>());
+                    nonce
+                },
+                tag: |key, message| mac(key, message)[..16].to_vec(),
+                write: |token| sealed_part(&token, |sealed| drop(sealed.drain(8..16))).unwrap(),
+                read: |token| {
+                    sealed_part(token, |sealed| {
+                        let at = sealed.len().min(8);
+                        drop(sealed.splice(at..at, [0; 8]));
+                    })
+                },
+                ..ENCRYPTED
+            },
+        ),
+        step(
+            "encrypts with a tag of eight bytes where the payload has 1,000 or more",
+            "appearance::room_for_a_nonce_and_a_tag",
+            Steps {
+                tag: |key, message| {
+                    let length = if message.len() < 1_000 { 32 } else { 8 };
+                    mac(key, message)[..length].to_vec()
+                },
                 ..ENCRYPTED
             },
         ),

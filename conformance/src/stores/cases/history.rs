@@ -5,9 +5,9 @@ use std::time::Duration;
 use request_state_core::{Claim, Claimed, StoreError};
 
 use crate::stop::{Stop, Verdict};
-use crate::stores::History;
 use crate::stores::handle::{Chain, must_be};
 use crate::stores::kit::{Kit, now_ms};
+use crate::stores::subject::History;
 
 /// Times of which the store has no history, with words for them. `None` where it has all.
 fn before_the_history(kit: &Kit<'_>) -> Result<Option<Vec<(u64, &'static str)>>, Stop> {

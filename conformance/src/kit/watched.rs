@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use request_state_core::{DecodeError, Disclosure, EncodeError, RequestStateCodec};
 
-use crate::kit::Codec;
+use super::codec::Codec;
+use crate::stop::TooSlow;
 
 /// What a call takes at most: far more than any cipher, built without optimization.
 const CALL: Duration = Duration::from_secs(1);
@@ -20,9 +21,6 @@ const BYTE: Duration = Duration::from_micros(5);
 const TRIES: u32 = 5;
 
 pub(crate) struct Watched<'a>(pub(crate) Codec<'a>);
-
-/// The panic that ends a case after such a call: what took how long.
-pub(crate) struct TooSlow(pub(crate) String);
 
 impl Watched<'_> {
     fn watch<T>(&self, what: &str, length: usize, call: impl Fn(&Codec<'_>) -> T) -> T {

@@ -1,0 +1,37 @@
+//! The codec under test, and what makes it.
+
+use std::any::type_name;
+use std::rc::Rc;
+
+use request_state_core::{Keyring, RequestStateCodec};
+
+/// The codec under test, whatever its type.
+pub(crate) type Codec<'a> = Box<dyn RequestStateCodec + 'a>;
+
+/// What makes codecs. A codec may borrow, and so may what makes it.
+#[derive(Clone)]
+pub(crate) struct Make<'a> {
+    make: Rc<dyn Fn(&Keyring) -> Codec<'a> + 'a>,
+    type_name: &'static str,
+}
+
+impl<'a> Make<'a> {
+    pub(crate) fn codec(&self, keys: &Keyring) -> Codec<'a> {
+        (self.make)(keys)
+    }
+
+    /// The name of the codec's type, with the modules that it is in.
+    pub(crate) fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+}
+
+/// [`Make`] of a constructor.
+pub(crate) fn make_with<'a, C: RequestStateCodec + 'a>(
+    make: impl Fn(&Keyring) -> C + 'a,
+) -> Make<'a> {
+    Make {
+        make: Rc::new(move |keys: &Keyring| -> Codec<'a> { Box::new(make(keys)) }),
+        type_name: type_name::<C>(),
+    }
+}

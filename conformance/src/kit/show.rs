@@ -1,0 +1,27 @@
+//! Texts and bytes in messages.
+
+/// A text in a message: quoted, and not without end.
+pub(crate) fn show(text: &str) -> String {
+    const SHOWN: usize = 160;
+    if text.len() <= SHOWN {
+        return format!("{text:?}");
+    }
+    let head: String = text.chars().take(SHOWN).collect();
+    format!("{head:?}… of {} bytes", text.len())
+}
+
+/// Bytes in a message.
+pub(crate) fn show_bytes(bytes: &[u8]) -> String {
+    const SHOWN: usize = 32;
+    let head: String = bytes
+        .iter()
+        .take(SHOWN)
+        .flat_map(|b| b.escape_ascii())
+        .map(char::from)
+        .collect();
+    if bytes.len() <= SHOWN {
+        format!("b\"{head}\"")
+    } else {
+        format!("b\"{head}\"… of {} bytes", bytes.len())
+    }
+}
