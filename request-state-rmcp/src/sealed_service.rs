@@ -68,7 +68,8 @@ use crate::gate::Gate;
 /// - The protocol version that the request's `_meta` names, else the one of the session. With
 ///   neither, a state is rejected and none can be sealed; [`Boundary::version`](request_state_core::Boundary::version) is not used.
 /// - The method, the server's name, and the params as rmcp parsed them: the members that its types
-///   know. Those it does not know reach no handler. Another server behind the same address that
+///   know, without `_meta`, which a client sets anew in each round. Those it does not know reach no
+///   handler. Another server behind the same address that
 ///   binds the JSON itself agrees as long as clients send no such members.
 /// - The name and the kind of each question.
 ///

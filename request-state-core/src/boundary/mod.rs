@@ -57,7 +57,7 @@ use crate::sealer::Sealer;
 ///
 /// A handler that finds an answer in `inputResponses` can rely on this: the same user (where there
 /// is a principal) was asked for exactly this name, by this server, about exactly this request, a
-/// moment ago. The wording and the schema of the question are not bound: what the user saw is the
+/// moment ago. The kind of the question is bound, and not compared with the shape of the answer. The wording and the schema of the question are not bound: what the user saw is the
 /// client's word, and so is the answer.
 ///
 /// # What happens to a request
@@ -103,7 +103,9 @@ use crate::sealer::Sealer;
 /// # What is bound
 ///
 /// The principal, the protocol version, the method, the server's name and the params as they
-/// arrived, and the name and kind of each question. With no principal, a state is bound to the
+/// arrived, and the name and kind of each question. Of the params, `_meta` is not bound, since a client
+/// sets it anew in each round, and neither are `requestState` and `inputResponses`: a handler that acts on
+/// a member of `_meta` acts on what this round says, not on what the user was asked about. With no principal, a state is bound to the
 /// request alone: whoever holds the token and sends the same request is served, for the sealer's
 /// [`anonymous_ttl`](crate::SealerBuilder::anonymous_ttl), 60 seconds unless you say otherwise.
 ///
