@@ -20,14 +20,18 @@ struct State {
 
 const READING: u64 = 1;
 
+/// The goals of a seal, for 40 KiB and for 100 B: the buffer of a payload beyond 1 KiB grows.
+const SEAL: (u64, u64) = (6, 4);
+const SEAL_RESPONSE: (u64, u64) = (7, 6);
+
 fn main() -> ExitCode {
     let mut table = Table::default();
     table.heading("allocations, 500 bytes of params", "again", "");
     let (call, value) = (Call::whole(), Call::whole().to_value());
     let binds = (count(|| value.bind()), count(|| value.bind()));
-    table.counts("Binding::new, a Value", binds, 3);
+    table.counts("Binding::new, a Value", binds, (4, 4));
     let binds = (count(|| call.bind()), count(|| call.bind()));
-    table.counts("Binding::new, a struct", binds, 3);
+    table.counts("Binding::new, a struct", binds, (4, 4));
 
     table.heading("allocations, 40 KiB of state", "100 B", "");
     let binding = value.bind();
@@ -35,35 +39,33 @@ fn main() -> ExitCode {
     for (name, sealer) in sealers(&keys([1])) {
         let seal = |state: &State| sealer.seal(state, &binding).expect("a token");
         let seals = (count(|| seal(&large)), count(|| seal(&small)));
-        table.counts(&format!("{name}: seal"), seals, 5);
+        table.counts(&format!("{name}: seal"), seals, SEAL);
 
         let open = |token: &str| sealer.open::<State>(token, &binding).expect("it opens");
         let tokens = (seal(&large), seal(&small));
+        // The proof of HMAC stands apart.
+        let most = if name == "HmacCodec" { 2 } else { 1 };
+        let open_goal = (most, most);
         let opens = (count(|| open(&tokens.0)), count(|| open(&tokens.1)));
         let opens = (opens.0 - READING, opens.1 - READING);
-        table.counts(&format!("{name}: open"), opens, 3);
+        table.counts(&format!("{name}: open"), opens, open_goal);
     }
 
     table.heading("allocations of a boundary, 40 KiB of state", "100 B", "");
     for (name, sealer) in sealers(&keys([1])) {
         let boundary = Boundary::new(sealer);
         let (large, small) = (round(&boundary, 40 * 1024), round(&boundary, 100));
-        table.counts(
-            &format!("{name}: open_request"),
-            (large.0, small.0),
-            GOALS.0,
-        );
+        let most = if name == "HmacCodec" { 9 } else { 8 };
+        let opens = (most, most);
+        table.counts(&format!("{name}: open_request"), (large.0, small.0), opens);
         table.counts(
             &format!("{name}: seal_response"),
             (large.1, small.1),
-            GOALS.1,
+            SEAL_RESPONSE,
         );
     }
     table.finish()
 }
-
-/// Of `open_request` and `seal_response`.
-const GOALS: (u64, u64) = (9, 8);
 
 /// The allocations of `open_request` and of `seal_response`, in a round that brings one answer and
 /// asks one question, with a state of `bytes`.

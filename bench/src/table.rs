@@ -30,9 +30,11 @@ impl Table {
         );
     }
 
-    /// One figure: two counts, which must be the same and no more than `goal`.
-    pub fn counts(&mut self, name: &str, (one, other): (u64, u64), goal: u64) {
-        self.row(name, &one, &other, &"", one == other && one <= goal, &goal);
+    /// One figure: two counts, and the most that each of them may be.
+    pub fn counts(&mut self, name: &str, counts: (u64, u64), goals: (u64, u64)) {
+        let met = counts.0 <= goals.0 && counts.1 <= goals.1;
+        let goal = format!("{}, {}", goals.0, goals.1);
+        self.row(name, &counts.0, &counts.1, &"", met, &goal);
     }
 
     fn row(

@@ -105,7 +105,9 @@ pub fn seal<C, const NONCE: usize>(
         .split_first_chunk_mut::<NONCE>()
         .and_then(|(_, rest)| rest.split_first_chunk_mut::<TAG_LEN>());
     let encrypted = parts.and_then(|(tag, text)| {
-        *tag = encrypt(cipher, &nonce, &associated_data(label, kid, context), text)?;
+        *tag = with_associated_data(label, kid, context, |aad| {
+            encrypt(cipher, &nonce, aad, text)
+        })?;
         Some(())
     });
     if encrypted.is_none() {
@@ -139,29 +141,23 @@ pub fn open<C, const NONCE: usize>(
         .split_first_chunk_mut::<TAG_LEN>()
         .ok_or(DecodeError::Malformed)?;
     let cipher = keys.get(kid).ok_or(DecodeError::UnknownKey)?;
-    if !decrypt(
-        cipher,
-        nonce,
-        &associated_data(label, kid, context),
-        tag,
-        text,
-    ) {
+    let is_authentic = with_associated_data(label, kid, context, |aad| {
+        decrypt(cipher, nonce, aad, tag, text)
+    });
+    if !is_authentic {
         return Err(DecodeError::Unauthentic);
     }
     body.drain(..NONCE.saturating_add(TAG_LEN));
     Ok(body)
 }
 
-/// `lp(label) ‖ lp(kid) ‖ lp(context)`. The kid is in it, so that a token cannot be relabelled where
-/// two kids were ever given the same key.
-fn associated_data(label: &str, kid: &str, context: &[u8]) -> Vec<u8> {
-    let parts = [label.as_bytes(), kid.as_bytes(), context];
-    let length = parts.iter().fold(0usize, |sum, part| {
-        sum.saturating_add(part.len()).saturating_add(8)
-    });
-    let mut aad = Vec::with_capacity(length);
-    for part in parts {
-        wire::push_prefixed(&mut aad, part);
-    }
-    aad
+/// Hands over the associated data: `lp(label) ‖ lp(kid) ‖ lp(context)`. The kid is in it, so that a token cannot
+/// be relabelled where two kids were ever given the same key.
+fn with_associated_data<R>(
+    label: &str,
+    kid: &str,
+    context: &[u8],
+    then: impl FnOnce(&[u8]) -> R,
+) -> R {
+    wire::with_joined(&[label.as_bytes(), kid.as_bytes(), context], &[], then)
 }

@@ -85,9 +85,8 @@ impl<P: ?Sized> fmt::Debug for Request<'_, P> {
 /// `docs/token-format.md` has the rules, and what no digest can promise.
 #[derive(Clone)]
 pub struct Binding {
-    /// The version and the method, one behind the other.
-    names: String,
-    version_len: usize,
+    version: Box<str>,
+    method: Box<str>,
     anonymous: bool,
     principal: [u8; PRINCIPAL_LEN],
     request: [u8; REQUEST_LEN],
@@ -133,8 +132,8 @@ impl Binding {
             return Err(BindingError::EmptyPrincipal);
         }
         Ok(Self {
-            names: [request.version, request.method].concat(),
-            version_len: request.version.len(),
+            version: request.version.into(),
+            method: request.method.into(),
             anonymous: request.principal.is_none(),
             principal: principal_digest(request.principal),
             request: request_digest(request.params)?,
@@ -144,7 +143,7 @@ impl Binding {
     /// The method of the request, as it was given.
     #[must_use]
     pub fn method(&self) -> &str {
-        self.names.get(self.version_len..).unwrap_or_default()
+        &self.method
     }
 
     /// Whether the request has no principal.
@@ -154,7 +153,7 @@ impl Binding {
     }
 
     pub(crate) fn version(&self) -> &str {
-        self.names.get(..self.version_len).unwrap_or_default()
+        &self.version
     }
 
     pub(crate) fn principal(&self) -> &[u8; PRINCIPAL_LEN] {

@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq;
 
 use crate::binding::{Binding, PRINCIPAL_LEN, REQUEST_LEN};
 use crate::reason::Reason;
-use crate::wire::push_prefixed;
+use crate::wire;
 
 /// What the body is. A change of layout, or of the meaning of a part, takes a new number.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,9 +18,6 @@ pub(crate) enum Layout {
     /// A round of a flow: the tokens of a `Boundary`.
     Round = 2,
 }
-
-/// The most bytes before the body.
-pub(crate) const MAX_HEADER_LEN: usize = 1 + 8 + PRINCIPAL_LEN + REQUEST_LEN;
 
 /// Writes everything before the body.
 pub(crate) fn write_header(
@@ -38,22 +35,21 @@ pub(crate) fn write_header(
     }
 }
 
-/// The context of a token: `lp(version) ‖ lp(method) ‖ lp(server)`, and the two digests when the
+/// Hands over the context of a token: `lp(version) ‖ lp(method) ‖ lp(server)`, and the two digests when the
 /// payload can be read.
-pub(crate) fn context(binding: &Binding, server: &str, encrypted: bool) -> Vec<u8> {
-    let parts = [binding.version(), binding.method(), server];
-    let length = parts.iter().fold(PRINCIPAL_LEN + REQUEST_LEN, |sum, part| {
-        sum.saturating_add(part.len()).saturating_add(8)
-    });
-    let mut context = Vec::with_capacity(length);
-    for part in parts {
-        push_prefixed(&mut context, part.as_bytes());
-    }
-    if !encrypted {
-        context.extend_from_slice(binding.principal());
-        context.extend_from_slice(binding.request());
-    }
-    context
+pub(crate) fn with_context<R>(
+    binding: &Binding,
+    server: &str,
+    encrypted: bool,
+    then: impl FnOnce(&[u8]) -> R,
+) -> R {
+    let parts = [binding.version(), binding.method(), server].map(str::as_bytes);
+    let digests: &[&[u8]] = if encrypted {
+        &[]
+    } else {
+        &[binding.principal(), binding.request()]
+    };
+    wire::with_joined(&parts, digests, then)
 }
 
 /// The parts of an authentic payload.

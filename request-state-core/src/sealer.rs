@@ -18,9 +18,8 @@ use crate::value;
 /// A token that outlives now + TTL by more than this was minted by another clock or policy.
 pub(crate) const CLOCK_SKEW_MS: u64 = 60_000;
 
-/// The most that a seal reserves for the payload at once: what fits a token of the default limit.
-/// Reserving costs nothing until it is written to, and saves growing.
-const MAX_RESERVE: usize = 48 * 1024;
+/// How much room a payload gets at first. Most states fit, and an allocator has so little at hand.
+const ROOM: usize = 1024;
 
 /// Turns a state into a token and back.
 ///
@@ -168,16 +167,11 @@ impl<C: RequestStateCodec> Sealer<C> {
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), SealError>,
     ) -> Result<String, SealError> {
         let limit = self.policy.max_token_len;
-        let mut payload = Vec::with_capacity(
-            claims::MAX_HEADER_LEN
-                .saturating_add(limit.saturating_mul(3) / 4)
-                .min(MAX_RESERVE),
-        );
+        let mut payload = Vec::with_capacity(ROOM);
         claims::write_header(&mut payload, layout, expires_at_ms, binding, self.encrypts);
         write(&mut payload)?;
         let token = self
-            .codec
-            .encode(&payload, &self.context(binding))
+            .with_context(binding, |context| self.codec.encode(&payload, context))
             .map_err(SealError::Codec)?;
         if token.len() > limit {
             let length = token.len();
@@ -261,7 +255,7 @@ impl<C: RequestStateCodec> Sealer<C> {
         if token.len() > self.policy.max_token_len {
             return Err(Undecoded::TooLong);
         }
-        Ok(self.codec.decode(token, &self.context(binding))?)
+        Ok(self.with_context(binding, |context| self.codec.decode(token, context))?)
     }
 
     pub(crate) fn codec(&self) -> &C {
@@ -334,8 +328,8 @@ impl<C: RequestStateCodec> Sealer<C> {
         self.policy.ttl_ms.max(self.policy.anonymous_ttl_ms)
     }
 
-    fn context(&self, binding: &Binding) -> Vec<u8> {
-        claims::context(binding, &self.policy.server, self.encrypts)
+    fn with_context<R>(&self, binding: &Binding, then: impl FnOnce(&[u8]) -> R) -> R {
+        claims::with_context(binding, &self.policy.server, self.encrypts, then)
     }
 
     pub(crate) fn ttl_ms(&self, binding: &Binding) -> u64 {

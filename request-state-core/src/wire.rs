@@ -1,6 +1,7 @@
 //! What the tokens of all backends share: the kid in front, strict base64url, length-prefixed
 //! parts, random nonces. Codecs of your own may use it as ours do.
 
+use std::io::Write as _;
 use std::sync::LazyLock;
 
 use base64::Engine as _;
@@ -180,6 +181,35 @@ pub fn random<const N: usize>() -> Result<[u8; N], EncodeError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| EncodeError::Unavailable(error.into()))?;
     Ok(bytes)
+}
+
+/// Hands over `parts`, each behind its length, and then `tail` as it is. What is short takes no allocation: a
+/// small state has few.
+pub(crate) fn with_joined<R>(parts: &[&[u8]], tail: &[&[u8]], then: impl FnOnce(&[u8]) -> R) -> R {
+    let mut few = [0; 256];
+    let mut room = &mut few[..];
+    let written = parts
+        .iter()
+        .try_for_each(|part| {
+            room.write_all(&length_prefix(part))?;
+            room.write_all(part)
+        })
+        .and_then(|()| tail.iter().try_for_each(|part| room.write_all(part)));
+    let rest = room.len();
+    let length = few.len().saturating_sub(rest);
+    match few.get(..length).filter(|_| written.is_ok()) {
+        Some(joined) => then(joined),
+        None => {
+            let mut many = Vec::new();
+            for part in parts {
+                push_prefixed(&mut many, part);
+            }
+            for part in tail {
+                many.extend_from_slice(part);
+            }
+            then(&many)
+        }
+    }
 }
 
 #[cfg(test)]
