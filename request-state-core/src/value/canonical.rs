@@ -17,9 +17,8 @@
 //! One pass writes into one buffer. An object whose members do not come sorted is put in order when
 //! it ends.
 
-use super::members::{Frame, Members};
 use super::number;
-use super::output::Output;
+use super::output::{Closing, Output};
 use crate::problem::Problem;
 
 /// The members of params that change between the rounds of one request, so no part of what it is.
@@ -139,11 +138,11 @@ impl Output for Canonical {
     }
 
     #[inline]
-    fn close(out: &mut Vec<u8>, members: &mut Members, frame: &Frame) -> Result<(), Problem> {
-        if !frame.is_sorted {
-            sort(out, members, frame)
-        } else if frame.has_gaps {
-            close_gaps(out, members, frame)
+    fn close(out: &mut Vec<u8>, object: Closing<'_>) -> Result<(), Problem> {
+        if !object.is_sorted {
+            sort(out, object)
+        } else if object.has_gaps {
+            close_gaps(out, &object)
         } else {
             Ok(())
         }
@@ -151,9 +150,9 @@ impl Output for Canonical {
 }
 
 /// Moves the members of an object together.
-fn close_gaps(out: &mut Vec<u8>, members: &mut Members, frame: &Frame) -> Result<(), Problem> {
-    let mut end = frame.start;
-    for member in members.of(frame)? {
+fn close_gaps(out: &mut Vec<u8>, object: &Closing<'_>) -> Result<(), Problem> {
+    let mut end = object.start;
+    for member in &*object.members {
         let range = member.start..member.end;
         if out.get(range.clone()).is_none() || range.start < end {
             return Err(Problem::Invariant);
@@ -167,10 +166,11 @@ fn close_gaps(out: &mut Vec<u8>, members: &mut Members, frame: &Frame) -> Result
 }
 
 /// Puts the members of an object in order: copies them behind all that is there, and moves them into place.
-fn sort(out: &mut Vec<u8>, members: &mut Members, frame: &Frame) -> Result<(), Problem> {
-    let members = members.sort::<Canonical>(frame, out)?;
+fn sort(out: &mut Vec<u8>, object: Closing<'_>) -> Result<(), Problem> {
+    let start = object.start;
+    let members = object.sort::<Canonical>(out)?;
     let copy = out.len();
-    let unsorted = copy.checked_sub(frame.start).ok_or(Problem::Invariant)?;
+    let unsorted = copy.checked_sub(start).ok_or(Problem::Invariant)?;
     out.reserve(unsorted);
     for member in members {
         let range = member.start..member.end;
@@ -180,8 +180,8 @@ fn sort(out: &mut Vec<u8>, members: &mut Members, frame: &Frame) -> Result<(), P
         out.extend_from_within(range);
     }
     let length = out.len().checked_sub(copy).ok_or(Problem::Invariant)?;
-    out.copy_within(copy.., frame.start);
-    let end = frame.start.checked_add(length);
+    out.copy_within(copy.., start);
+    let end = start.checked_add(length);
     out.truncate(end.ok_or(Problem::Invariant)?);
     Ok(())
 }

@@ -282,7 +282,11 @@ impl<O: Output> Walk<O> {
         if frame.next() != Next::Key {
             return self.reject(Problem::Serialize);
         }
-        if let Err(problem) = O::close(&mut self.out, &mut self.members, frame) {
+        let closed = self
+            .members
+            .closing(frame)
+            .and_then(|object| O::close(&mut self.out, object));
+        if let Err(problem) = closed {
             return self.reject(problem);
         }
         self.members.close(frame);

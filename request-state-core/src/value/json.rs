@@ -6,9 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Serializer, Value};
 
-use super::members::{Frame, Members};
 use super::number;
-use super::output::Output;
+use super::output::{Closing, Output};
 use crate::problem::Problem;
 
 /// Whether this build of serde_json keeps numbers as text, a feature that any crate can switch on.
@@ -126,9 +125,9 @@ impl Output for Json {
     }
 
     #[inline]
-    fn close(out: &mut Vec<u8>, members: &mut Members, frame: &Frame) -> Result<(), Problem> {
-        if frame.may_repeat && !frame.is_sorted {
-            members.sort::<Self>(frame, out)?;
+    fn close(out: &mut Vec<u8>, object: Closing<'_>) -> Result<(), Problem> {
+        if object.may_repeat && !object.is_sorted {
+            object.sort::<Self>(out)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The members of the objects that are open: keys and values in turn, in order, and no key twice.
 
-use super::output::Output;
+use super::output::{Closing, Member, Output, key};
 use crate::problem::Problem;
 
 /// How many members there is room for at first: enough for most values.
@@ -10,18 +10,10 @@ const ROOM: usize = 32;
 #[derive(Default)]
 pub(super) struct Members(Vec<Member>);
 
-/// Where a member stands in the output; one that is left out ends where it starts.
-pub(super) struct Member {
-    /// The [`head`] of its key, to compare at once.
-    pub(super) head: u64,
-    pub(super) start: usize,
-    pub(super) end: usize,
-}
-
 /// An open object.
 pub(super) struct Frame {
     /// Where its first member starts in the output.
-    pub(super) start: usize,
+    start: usize,
     /// The number of its first member in [`Members`].
     first: usize,
     /// Whether it is the value itself, of which members are left out.
@@ -33,13 +25,13 @@ pub(super) struct Frame {
     last_head: u64,
     /// Whether every key so far was greater than the one before. Most maps come so, and none of their keys is
     /// there twice then.
-    pub(super) is_sorted: bool,
+    is_sorted: bool,
     /// One bit for each field, chosen by its name. A field whose bit is not there yet is new.
     seen: u64,
     /// Whether a key may be there twice, should the keys not come sorted.
-    pub(super) may_repeat: bool,
+    may_repeat: bool,
     /// Whether a member was left out.
-    pub(super) has_gaps: bool,
+    has_gaps: bool,
 }
 
 /// What an open object waits for.
@@ -159,38 +151,20 @@ impl Members {
         Ok(())
     }
 
-    /// The members of the innermost object.
+    /// The innermost object, to be closed.
     #[inline]
-    pub(super) fn of(&mut self, frame: &Frame) -> Result<&mut [Member], Problem> {
-        self.0.get_mut(frame.first..).ok_or(Problem::Invariant)
+    pub(super) fn closing(&mut self, frame: &Frame) -> Result<Closing<'_>, Problem> {
+        Ok(Closing {
+            start: frame.start,
+            members: self.of(frame)?,
+            is_sorted: frame.is_sorted,
+            may_repeat: frame.may_repeat,
+            has_gaps: frame.has_gaps,
+        })
     }
 
-    /// Puts the members of the innermost object in the order of their keys.
-    ///
-    /// # Errors
-    ///
-    /// [`Problem::DuplicateKey`] when one is there twice.
-    pub(super) fn sort<O: Output>(
-        &mut self,
-        frame: &Frame,
-        out: &[u8],
-    ) -> Result<&[Member], Problem> {
-        let members = self.of(frame)?;
-        members.sort_unstable_by_key(|member| member.head);
-        if !members.is_sorted_by(|a, b| a.head < b.head) {
-            // Some keys begin alike.
-            let by_key = |member: &Member| (member.head, O::key_at(out, member.start));
-            members.sort_unstable_by(|a, b| by_key(a).cmp(&by_key(b)));
-            for pair in members.windows(2) {
-                if let [a, b] = pair
-                    && a.head == b.head
-                    && key::<O>(out, a.start)? == key::<O>(out, b.start)?
-                {
-                    return Err(Problem::DuplicateKey);
-                }
-            }
-        }
-        Ok(members)
+    fn of(&mut self, frame: &Frame) -> Result<&mut [Member], Problem> {
+        self.0.get_mut(frame.first..).ok_or(Problem::Invariant)
     }
 
     /// Ends the innermost object.
@@ -198,11 +172,6 @@ impl Members {
     pub(super) fn close(&mut self, frame: &Frame) {
         self.0.truncate(frame.first);
     }
-}
-
-#[inline]
-fn key<O: Output>(out: &[u8], start: usize) -> Result<&[u8], Problem> {
-    O::key_at(out, start).ok_or(Problem::Invariant)
 }
 
 /// The first eight bytes of a key, zeros behind a shorter one: in the order of the keys, where they differ.

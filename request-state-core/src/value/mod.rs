@@ -3,10 +3,11 @@
 //! | file | subject |
 //! |---|---|
 //! | `mod.rs` | the two ways in |
-//! | `walk.rs` | the one `Serializer`: places, levels, reserved names, and the first error and its path |
+//! | `serializer.rs` | the one `Serializer`: places, levels, what is not JSON |
+//! | `walk.rs` | what a walk keeps: the output, reserved names, the first error and its path |
 //! | `compound.rs` | arrays, objects and structs that are open |
 //! | `members.rs` | the members of open objects: keys and values in turn, and no key twice |
-//! | `output.rs` | what the two outputs differ in |
+//! | `output.rs` | what the two outputs differ in, and an object that they close |
 //! | `canonical.rs` | the output for params |
 //! | `json.rs` | the output for a state, and how it is read back |
 //! | `number.rs` | the canonical form of a number |
@@ -22,6 +23,7 @@ mod json;
 mod members;
 mod number;
 mod output;
+mod serializer;
 mod walk;
 
 use serde::Serialize;
@@ -29,7 +31,8 @@ use serde::Serialize;
 use self::canonical::Canonical;
 use self::json::Json;
 pub(crate) use self::json::read;
-use self::walk::{Place, walk};
+use self::serializer::walk;
+use self::walk::Place;
 use crate::problem::Problem;
 
 /// Returns the canonical form of the salient part of `params`.

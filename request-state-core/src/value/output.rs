@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::members::{Frame, Members};
 use crate::problem::Problem;
 
 /// An output of the walker: how it spells scalars and keys, and what it does with an object that ends.
@@ -40,7 +39,7 @@ pub(super) trait Output {
     /// A number, given its text, or an error if it is not the text of a number.
     fn number(out: &mut Vec<u8>, text: &str) -> Result<(), Problem>;
 
-    /// A key, whose head (see [`Members`]) is `head`.
+    /// A key, and its first eight bytes as a number (see [`Member::head`]).
     fn key(out: &mut Vec<u8>, text: &str, head: u64) -> Result<(), Problem>;
 
     /// What stands between two items or two members.
@@ -63,5 +62,58 @@ pub(super) trait Output {
     fn is_absent(key: &[u8], value: &[u8]) -> bool;
 
     /// Ends the innermost object, except for its brace: makes sure that no key is there twice.
-    fn close(out: &mut Vec<u8>, members: &mut Members, frame: &Frame) -> Result<(), Problem>;
+    fn close(out: &mut Vec<u8>, object: Closing<'_>) -> Result<(), Problem>;
+}
+
+/// Where a member stands in the output; one that is left out ends where it starts.
+pub(super) struct Member {
+    /// The first eight bytes of its key as a number, to compare at once.
+    pub(super) head: u64,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// An object all of whose members are there, to be closed.
+pub(super) struct Closing<'a> {
+    /// Where its first member starts in the output.
+    pub(super) start: usize,
+    pub(super) members: &'a mut [Member],
+    /// Whether they came in the order of their keys, and no key twice then.
+    pub(super) is_sorted: bool,
+    /// Whether a key may be there twice, should they not have come so.
+    pub(super) may_repeat: bool,
+    /// Whether one is left out.
+    pub(super) has_gaps: bool,
+}
+
+impl<'a> Closing<'a> {
+    /// Puts the members in the order of their keys.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem::DuplicateKey`] when one is there twice.
+    pub(super) fn sort<O: Output>(self, out: &[u8]) -> Result<&'a [Member], Problem> {
+        let members = self.members;
+        members.sort_unstable_by_key(|member| member.head);
+        if !members.is_sorted_by(|a, b| a.head < b.head) {
+            // Some keys begin alike.
+            let by_key = |member: &Member| (member.head, O::key_at(out, member.start));
+            members.sort_unstable_by(|a, b| by_key(a).cmp(&by_key(b)));
+            for pair in members.windows(2) {
+                if let [a, b] = pair
+                    && a.head == b.head
+                    && key::<O>(out, a.start)? == key::<O>(out, b.start)?
+                {
+                    return Err(Problem::DuplicateKey);
+                }
+            }
+        }
+        Ok(members)
+    }
+}
+
+/// The key that was written at `start`.
+#[inline]
+pub(super) fn key<O: Output>(out: &[u8], start: usize) -> Result<&[u8], Problem> {
+    O::key_at(out, start).ok_or(Problem::Invariant)
 }

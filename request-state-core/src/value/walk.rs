@@ -1,15 +1,8 @@
-//! The one serializer through which params and states pass on their way to bytes.
-//!
-//! It shapes values as serde_json does: bytes are an array, a variant that carries something is an
-//! object of one member, a map key is a string.
+//! What a walk through a value keeps: the output, the open objects, and the first error and its path.
 
-use std::fmt::{Display, Write as _};
 use std::marker::PhantomData;
 
-use serde::ser::{Serialize, Serializer};
-
-use super::compound::{Array, Object, Struct};
-use super::members::{Frame, Members, head};
+use super::members::{Members, head};
 use super::output::Output;
 use crate::problem::{Problem, Step, path};
 
@@ -19,49 +12,13 @@ use crate::problem::{Problem, Step, path};
 pub(super) const NUMBER: &str = "$serde_json::private::Number";
 
 /// Likewise, serde_json's `RawValue`.
-const RAW_VALUE: &str = "$serde_json::private::RawValue";
+pub(super) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// Whether serde_json keeps `name` for itself. With some of its features on, it would read an object
 /// with such a member back as something else.
 #[inline(always)] // into derived code, where `name` is a constant
 pub(super) fn is_reserved(name: &str) -> bool {
     name == NUMBER || name == RAW_VALUE
-}
-
-/// Appends `value`, which stands at `place`, to `out`.
-///
-/// Returns the first problem and its path, also when the value's own `Serialize` implementation
-/// swallowed the error: what was written then is not the value.
-pub(super) fn walk<O, T>(
-    out: &mut Vec<u8>,
-    value: &T,
-    place: Place,
-) -> Result<(), (String, Problem)>
-where
-    O: Output,
-    T: Serialize + ?Sized,
-{
-    let mut walk: Walk<O> = Walk {
-        out: std::mem::take(out),
-        members: Members::default(),
-        head: 0,
-        problem: None,
-        was_swallowed: false,
-        steps: Vec::new(),
-        output: PhantomData,
-    };
-    let result = value.serialize(Walker {
-        walk: &mut walk,
-        place,
-        level: 0,
-    });
-    *out = walk.out;
-    match walk.problem.or(result.err()) {
-        None => Ok(()),
-        // The steps are those of a later one.
-        Some(problem) if walk.was_swallowed || result.is_ok() => Err((path(O::ROOT, &[]), problem)),
-        Some(problem) => Err((path(O::ROOT, &walk.steps), problem)),
-    }
 }
 
 /// What the walkers of one value share.
@@ -81,6 +38,36 @@ pub(super) struct Walk<O> {
 }
 
 impl<O: Output> Walk<O> {
+    /// Begins behind what is in `out`.
+    pub(super) fn begin(out: Vec<u8>) -> Self {
+        Self {
+            out,
+            members: Members::default(),
+            head: 0,
+            problem: None,
+            was_swallowed: false,
+            steps: Vec::new(),
+            output: PhantomData,
+        }
+    }
+
+    /// Returns the output and, where there was a problem, the first one and its path: also when the value's
+    /// own `Serialize` implementation swallowed the error, since what was written then is not the value.
+    pub(super) fn end(
+        self,
+        result: Result<(), Problem>,
+    ) -> (Vec<u8>, Result<(), (String, Problem)>) {
+        let result = match self.problem.or(result.err()) {
+            None => Ok(()),
+            // The steps are those of a later one.
+            Some(problem) if self.was_swallowed || result.is_ok() => {
+                Err((path(O::ROOT, &[]), problem))
+            }
+            Some(problem) => Err((path(O::ROOT, &self.steps), problem)),
+        };
+        (self.out, result)
+    }
+
     /// Fails if there was a problem before, which was swallowed then: objects may have been left open.
     #[inline]
     pub(super) fn check(&mut self) -> Result<(), Problem> {
@@ -139,329 +126,4 @@ pub(super) struct Walker<'w, O> {
     pub(super) place: Place,
     /// How many arrays and objects are open around the value.
     pub(super) level: u32,
-}
-
-impl<'w, O: Output> Walker<'w, O> {
-    #[inline]
-    fn null(self) -> Result<(), Problem> {
-        match self.place {
-            Place::Value => O::null(&mut self.walk.out),
-            // No params at all: the same as an object without members.
-            Place::Root => self.walk.out.extend_from_slice(b"{}"),
-            Place::Key => return self.walk.reject(Problem::Key),
-            Place::NumberText => return self.walk.reject(Problem::Number),
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn integer(self, value: impl itoa::Integer + Serialize) -> Result<(), Problem> {
-        match self.place {
-            Place::Value => O::integer(&mut self.walk.out, value),
-            Place::Key => self.walk.key_text(itoa::Buffer::new().format(value)),
-            Place::Root => self.walk.reject(Problem::NotAnObject),
-            Place::NumberText => self.walk.reject(Problem::Number),
-        }
-    }
-
-    #[inline]
-    fn float<F: Serialize>(
-        self,
-        value: F,
-        is_finite: bool,
-        write: impl FnOnce(&mut Vec<u8>, F) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
-        if !is_finite {
-            return self.walk.reject(Problem::NonFinite);
-        }
-        match self.place {
-            Place::Value => write(&mut self.walk.out, value),
-            // As serde_json spells it.
-            Place::Key => match serde_json::to_string(&value) {
-                Ok(text) => self.walk.key_text(&text),
-                Err(_) => self.walk.reject(Problem::Key),
-            },
-            Place::Root => self.walk.reject(Problem::NotAnObject),
-            Place::NumberText => self.walk.reject(Problem::Number),
-        }
-    }
-
-    /// The level inside of `opens` more arrays and objects, for what is not an object at the root.
-    #[inline]
-    fn deeper(&mut self, opens: u32) -> Result<u32, Problem> {
-        match self.level.checked_add(opens) {
-            Some(level) if level <= O::MAX_LEVEL => Ok(level),
-            _ => self.walk.reject(Problem::TooDeep),
-        }
-    }
-
-    #[inline]
-    fn array(mut self) -> Result<Array<'w, O>, Problem> {
-        let level = self.deeper(1)?;
-        match self.place {
-            Place::Value => Ok(Array::begin(self.walk, level, None)),
-            Place::Root => self.walk.reject(Problem::NotAnObject),
-            Place::Key => self.walk.reject(Problem::Key),
-            Place::NumberText => self.walk.reject(Problem::Number),
-        }
-    }
-
-    /// Whether the object that begins here is the value itself, of which members are left out.
-    #[inline]
-    fn is_root(&mut self) -> Result<bool, Problem> {
-        match self.place {
-            Place::Root => Ok(true),
-            Place::Value => Ok(false),
-            Place::Key => self.walk.reject(Problem::Key),
-            Place::NumberText => self.walk.reject(Problem::Number),
-        }
-    }
-
-    #[inline]
-    fn object(mut self) -> Result<Object<'w, O>, Problem> {
-        let level = self.deeper(1)?;
-        let is_root = self.is_root()?;
-        Ok(Object::begin(self.walk, level, is_root))
-    }
-
-    /// A variant that carries something is an object of one member, named after it. Returns the frame of
-    /// that object, and the level inside of it and of `opens` more.
-    #[inline]
-    fn variant(&mut self, name: &'static str, opens: u32) -> Result<(Frame, u32), Problem> {
-        let level = self.deeper(opens.saturating_add(1))?;
-        let is_root = self.is_root()?;
-        Ok((self.walk.begin_variant(name, is_root)?, level))
-    }
-}
-
-impl<'w, O: Output> Serializer for Walker<'w, O> {
-    type Ok = ();
-    type Error = Problem;
-    type SerializeSeq = Array<'w, O>;
-    type SerializeTuple = Array<'w, O>;
-    type SerializeTupleStruct = Array<'w, O>;
-    type SerializeTupleVariant = Array<'w, O>;
-    type SerializeMap = Object<'w, O>;
-    type SerializeStruct = Struct<'w, O>;
-    type SerializeStructVariant = Object<'w, O>;
-
-    #[inline]
-    fn serialize_str(self, v: &str) -> Result<(), Problem> {
-        match self.place {
-            Place::Value => O::string(&mut self.walk.out, v),
-            Place::Key => self.walk.key_text(v),
-            Place::NumberText => {
-                O::number(&mut self.walk.out, v).or_else(|problem| self.walk.reject(problem))
-            }
-            Place::Root => self.walk.reject(Problem::NotAnObject),
-        }
-    }
-
-    /// But for a `Display` that fails: neither serde nor serde_json expects that, and both panic.
-    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Problem> {
-        let mut text = String::new();
-        if write!(text, "{value}").is_err() {
-            return self.walk.reject(Problem::Serialize);
-        }
-        self.serialize_str(&text)
-    }
-
-    #[inline]
-    fn serialize_f32(self, v: f32) -> Result<(), Problem> {
-        self.float(v, v.is_finite(), O::float32)
-    }
-
-    #[inline]
-    fn serialize_f64(self, v: f64) -> Result<(), Problem> {
-        self.float(v, v.is_finite(), O::float64)
-    }
-
-    #[inline]
-    fn serialize_bool(self, v: bool) -> Result<(), Problem> {
-        match self.place {
-            Place::Value => O::boolean(&mut self.walk.out, v),
-            Place::Key => return self.walk.key_text(if v { "true" } else { "false" }),
-            Place::Root => return self.walk.reject(Problem::NotAnObject),
-            Place::NumberText => return self.walk.reject(Problem::Number),
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn serialize_i8(self, v: i8) -> Result<(), Problem> {
-        self.integer(v)
-    }
-
-    #[inline]
-    fn serialize_i16(self, v: i16) -> Result<(), Problem> {
-        self.integer(v)
-    }
-
-    #[inline]
-    fn serialize_i32(self, v: i32) -> Result<(), Problem> {
-        self.integer(v)
-    }
-
-    #[inline]
-    fn serialize_i64(self, v: i64) -> Result<(), Problem> {
-        self.integer(v)
-    }
-
-    #[inline]
-    fn serialize_i128(self, v: i128) -> Result<(), Problem> {
-        self.integer(v)
-    }
-
-    #[inline]
-    fn serialize_u8(self, v: u8) -> Result<(), Problem> {
-        self.integer(v)
-    }
-
-    #[inline]
-    fn serialize_u16(self, v: u16) -> Result<(), Problem> {
-        self.integer(v)
-    }
-
-    #[inline]
-    fn serialize_u32(self, v: u32) -> Result<(), Problem> {
-        self.integer(v)
-    }
-
-    #[inline]
-    fn serialize_u64(self, v: u64) -> Result<(), Problem> {
-        self.integer(v)
-    }
-
-    #[inline]
-    fn serialize_u128(self, v: u128) -> Result<(), Problem> {
-        self.integer(v)
-    }
-
-    #[inline]
-    fn serialize_char(self, v: char) -> Result<(), Problem> {
-        self.serialize_str(v.encode_utf8(&mut [0; 4]))
-    }
-
-    /// JSON has no bytes: serde_json writes an array of numbers.
-    #[inline]
-    fn serialize_bytes(self, v: &[u8]) -> Result<(), Problem> {
-        let mut array = self.array()?;
-        for byte in v {
-            array.item(byte)?;
-        }
-        array.finish()
-    }
-
-    #[inline]
-    fn serialize_none(self) -> Result<(), Problem> {
-        self.null()
-    }
-
-    #[inline]
-    fn serialize_unit(self) -> Result<(), Problem> {
-        self.null()
-    }
-
-    #[inline]
-    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Problem> {
-        self.null()
-    }
-
-    #[inline]
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Problem> {
-        value.serialize(self)
-    }
-
-    #[inline]
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        value: &T,
-    ) -> Result<(), Problem> {
-        value.serialize(self)
-    }
-
-    #[inline]
-    fn serialize_unit_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-    ) -> Result<(), Problem> {
-        self.serialize_str(variant)
-    }
-
-    #[inline]
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        mut self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-        value: &T,
-    ) -> Result<(), Problem> {
-        let (mut frame, level) = self.variant(variant, 0)?;
-        let result = self.walk.value(&mut frame, level, value);
-        self.walk.note(result, Step::Field(variant))?;
-        self.walk.end_object(&frame)
-    }
-
-    #[inline]
-    fn serialize_seq(self, _: Option<usize>) -> Result<Array<'w, O>, Problem> {
-        self.array()
-    }
-
-    #[inline]
-    fn serialize_tuple(self, _: usize) -> Result<Array<'w, O>, Problem> {
-        self.array()
-    }
-
-    #[inline]
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Array<'w, O>, Problem> {
-        self.array()
-    }
-
-    #[inline]
-    fn serialize_tuple_variant(
-        mut self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-        _: usize,
-    ) -> Result<Array<'w, O>, Problem> {
-        let (frame, level) = self.variant(variant, 1)?;
-        Ok(Array::begin(self.walk, level, Some(frame)))
-    }
-
-    #[inline]
-    fn serialize_map(self, _: Option<usize>) -> Result<Object<'w, O>, Problem> {
-        self.object()
-    }
-
-    #[inline]
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Struct<'w, O>, Problem> {
-        // By the struct's name, which the program chose; never by a key, which a client can send.
-        match (name, self.place) {
-            (RAW_VALUE, _) => self.walk.reject(Problem::RawValue),
-            (NUMBER, Place::Value) => Ok(Struct::Number {
-                walk: self.walk,
-                has_text: false,
-            }),
-            (NUMBER, Place::Root) => self.walk.reject(Problem::NotAnObject),
-            (NUMBER, Place::Key) => self.walk.reject(Problem::Key),
-            (NUMBER, Place::NumberText) => self.walk.reject(Problem::Number),
-            _ => self.object().map(Struct::Object),
-        }
-    }
-
-    #[inline]
-    fn serialize_struct_variant(
-        mut self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-        _: usize,
-    ) -> Result<Object<'w, O>, Problem> {
-        let (frame, level) = self.variant(variant, 1)?;
-        Ok(Object::in_variant(self.walk, level, frame))
-    }
 }
