@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
 use crate::codec::EncodeError;
-use crate::key::{Key, KeyError};
+use crate::key::{Key, KeyError, is_quoted};
 use crate::wire;
 
 /// The keys of a server, each under a kid: the first seals, every one opens.
@@ -82,7 +82,7 @@ impl Keyring {
                 return Err(KeyringError::Kid { entry: number });
             }
             // In front of every token, the key itself.
-            if kid.parse::<Key>().is_ok_and(|spelled| spelled == key) {
+            if Key::decode(&kid).is_ok_and(|spelled| spelled == key) {
                 return Err(KeyringError::KidIsKey { entry: number });
             }
             if ring.iter().any(|earlier| earlier.kid == kid) {
@@ -263,7 +263,7 @@ impl Keyring {
 /// A kid as an error shows it: not at all if it reads like a key, which somebody may have put there
 /// by mistake.
 fn shown(kid: String) -> String {
-    match kid.parse::<Key>() {
+    match Key::decode(&kid) {
         Ok(_) => "..".into(),
         Err(_) => kid,
     }
@@ -278,7 +278,8 @@ impl FromStr for Keyring {
     ///
     /// # Errors
     ///
-    /// As for [`Keyring::new`], and: an empty entry, an entry without `:`, a bad key. An error
+    /// As for [`Keyring::new`], and: an empty entry, quotes around an entry or around the whole, an
+    /// entry without `:`, a bad key. An error
     /// shows a kid only when its entry is otherwise good, since somebody will write `key:kid`.
     fn from_str(text: &str) -> Result<Self, KeyringError> {
         if text.trim().is_empty() {
@@ -288,6 +289,9 @@ impl FromStr for Keyring {
         for (number, entry) in (1..).zip(text.split(',').map(str::trim)) {
             if entry.is_empty() {
                 return Err(KeyringError::EmptyEntry { entry: number });
+            }
+            if is_quoted(entry) {
+                return Err(KeyringError::Quoted { entry: number });
             }
             let (kid, key) = entry
                 .split_once(':')
@@ -320,6 +324,12 @@ pub enum KeyringError {
     /// Nothing stands between two commas, or after the last.
     #[error("keyring entry {entry} is empty")]
     EmptyEntry {
+        /// The entry's number, from 1.
+        entry: usize,
+    },
+    /// The entry starts or ends with a quote, as where `docker --env-file` leaves those around a value.
+    #[error("keyring entry {entry} has quotes around it: remove them, the text is kid:key,kid:key")]
+    Quoted {
         /// The entry's number, from 1.
         entry: usize,
     },
@@ -432,6 +442,12 @@ mod tests {
             (format!("a:{KEY_1},a:{KEY_2}"), "entry 2: the kid `a`"),
             (format!("a:{KEY_1},b:{KEY_1}"), "entry 2 (`b`): its key"),
             ("a:c2hvcnQ".into(), "entry 1 has a bad key"),
+            (format!("\"a:{KEY_1}\""), "entry 1 has quotes around it"),
+            (format!("'a:{KEY_1}'"), "entry 1 has quotes around it"),
+            (format!("\"a:{KEY_1},b:{KEY_2}\""), "entry 1 has quotes"),
+            (format!("a:{KEY_1}, 'b:{KEY_2}' "), "entry 2 has quotes"),
+            (format!("a:\"{KEY_1}\""), "entry 1 has quotes around it"),
+            (format!("a:{}", "A".repeat(43)), "it is a placeholder"),
             (format!("a: {KEY_1}"), "entry 1 has a bad key"),
             (format!("a:{KEY_1},{KEY_2}:b"), "entry 2 has a bad key"),
         ] {
@@ -471,6 +487,10 @@ mod tests {
             assert!(text.contains(says), "{text}");
             assert!(!text.contains("AQEB") && !text.contains("AgIC"), "{text}");
         }
+        // Not even where the key is a placeholder.
+        let zeros = "A".repeat(43);
+        let error = Keyring::new([(zeros.as_str(), Key::from([0; 32]))]).unwrap_err();
+        assert_eq!(error, KeyringError::KidIsKey { entry: 1 });
         // A digest of something makes a good kid, and is as long as a key.
         assert!(Keyring::new([(KEY_2, key(1))]).is_ok());
         assert!(Keyring::new([("ab".repeat(32), key(1))]).is_ok());

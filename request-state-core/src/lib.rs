@@ -40,7 +40,7 @@ pub use boundary::{
     Opened, Question, QuestionKind, Refusal, Reply, Round, Sender, Token,
 };
 pub use codec::{BoxError, DecodeError, Disclosure, EncodeError, RequestStateCodec};
-pub use key::{Key, KeyError};
+pub use key::{Key, KeyError, KeyText};
 pub use keyring::{Keyring, KeyringError};
 pub use once::{
     Claim, Claimed, Entry, MemoryStore, RedeemError, Redemption, RedemptionStore, StoreError,
