@@ -13,10 +13,11 @@ const SHOWN: usize = 32;
 
 /// The start of `text` that an event may show.
 pub(crate) fn cut(text: &str) -> &str {
-    text.char_indices()
-        .nth(SHOWN)
-        .and_then(|(end, _)| text.get(..end))
-        .unwrap_or(text)
+    match text.char_indices().nth(SHOWN) {
+        None => text,
+        // A character begins there. If it did not, nothing is shown rather than all.
+        Some((end, _)) => text.get(..end).unwrap_or_default(),
+    }
 }
 
 /// A JSON-RPC id, shortened, so that an event can be matched to its request.

@@ -167,7 +167,7 @@ fn version(context: &RequestContext<RoleServer>) -> Option<String> {
 
 /// The JSON-RPC id of the request.
 fn id(context: &RequestContext<RoleServer>) -> Value {
-    serde_json::to_value(&context.id).unwrap_or_default()
+    context.id.clone().into_json_value()
 }
 
 /// The message that rmcp took apart, without its id.

@@ -250,8 +250,8 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         outcome: &Outcome<&Value>,
     ) -> Result<String, String> {
         let payload = outcome.write().map_err(|_| "the answer is not JSON")?;
-        // Without the byte in front of it.
-        let (length, limit) = (payload.len().saturating_sub(1), policy.max_len);
+        let (_kind, json) = payload.split_first().ok_or("the answer is empty")?;
+        let (length, limit) = (json.len(), policy.max_len);
         if length > limit {
             return Err(format!(
                 "the answer is {length} bytes long; the maximum is {limit}"

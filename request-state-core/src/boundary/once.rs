@@ -157,10 +157,11 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         Ok(self)
     }
 
-    /// Returns `true` if a request of this method and name is redeemed.
-    pub(super) fn redeems(&self, method: &str, name: Option<&str>) -> bool {
-        match (&self.only, name) {
-            (Some(filter), Some(name)) => filter(method, name),
+    /// Returns `true` if a request of this method and name is redeemed: always where one of them is not
+    /// known.
+    pub(super) fn redeems(&self, method: Option<&str>, name: Option<&str>) -> bool {
+        match (&self.only, method, name) {
+            (Some(filter), Some(method), Some(name)) => filter(method, name),
             _ => true,
         }
     }

@@ -205,7 +205,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         else {
             return Ok(None);
         };
-        if !self.redeems(round.method().unwrap_or_default(), arrived.name) {
+        if !self.redeems(round.method(), arrived.name) {
             return Ok(None);
         }
         // Nothing is kept for so long, and no branch of the flow opens any more.

@@ -38,7 +38,7 @@ const SHARDS: usize = 64;
 /// #         wire::token("k", &[payload])
 /// #     }
 /// #     fn decode(&self, token: &str, _: &[u8]) -> Result<Vec<u8>, DecodeError> {
-/// #         wire::decode_base64url(wire::split_kid(token)?.1)
+/// #         wire::parts(token).map(|(_, [payload])| payload)
 /// #     }
 /// # }
 /// # let codec = Plain;
