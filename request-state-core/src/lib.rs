@@ -23,11 +23,9 @@ mod binding;
 mod boundary;
 mod claims;
 mod codec;
-mod key;
-mod keyring;
+mod keys;
 mod log;
 mod once;
-mod prepared;
 mod principal;
 mod problem;
 mod reason;
@@ -40,13 +38,11 @@ pub use boundary::{
     Opened, Question, QuestionKind, Refusal, Reply, Round, Sender, Token,
 };
 pub use codec::{BoxError, DecodeError, Disclosure, EncodeError, RequestStateCodec};
-pub use key::{Key, KeyError, KeyText};
-pub use keyring::{Keyring, KeyringError};
+pub use keys::{Key, KeyError, KeyText, Keyring, KeyringError, Prepared};
 pub use once::{
     Claim, Claimed, Entry, MemoryStore, RedeemError, Redemption, RedemptionStore, StoreError,
     StoreFuture,
 };
-pub use prepared::Prepared;
 pub use principal::{Principal, Unidentified};
 pub use problem::Problem;
 pub use reason::OpenError;

@@ -12,6 +12,8 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
+use super::error::KeyError;
+
 /// A secret of exactly 32 random bytes, from which every backend derives its own key.
 ///
 /// It is wiped when dropped, compares in constant time, prints no byte, and cannot be serialized.
@@ -51,7 +53,7 @@ impl Key {
         Self::fill_random().map_err(KeyError::Random)
     }
 
-    pub(crate) fn fill_random() -> Result<Self, getrandom::Error> {
+    pub(super) fn fill_random() -> Result<Self, getrandom::Error> {
         let mut key = Self(Box::new([0; Self::LEN]));
         getrandom::fill(key.0.as_mut_slice())?;
         Ok(key)
@@ -163,14 +165,14 @@ impl FromStr for Key {
 }
 
 /// Whether `text` starts or ends with a quote, which belongs to whatever it was copied from.
-pub(crate) fn is_quoted(text: &str) -> bool {
+pub(super) fn is_quoted(text: &str) -> bool {
     const QUOTES: [char; 2] = ['"', '\''];
     text.starts_with(QUOTES) || text.ends_with(QUOTES)
 }
 
 impl Key {
     /// Decodes any key, the one of zeros included.
-    pub(crate) fn decode(text: &str) -> Result<Self, KeyError> {
+    pub(super) fn decode(text: &str) -> Result<Self, KeyError> {
         let mut key = Self(Box::new([0; Self::LEN]));
         if text.len() == 2 * Self::LEN {
             base16ct::mixed::decode(text, key.0.as_mut_slice()).map_err(|_| KeyError::Encoding)?;
@@ -233,32 +235,6 @@ impl fmt::Debug for KeyText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("KeyText(..)")
     }
-}
-
-/// Why something is not a [`Key`]. It never shows any of the key.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum KeyError {
-    /// Not 32 bytes long.
-    #[error("a key is exactly 32 bytes, and this is {bytes}")]
-    Length {
-        /// How many bytes there were.
-        bytes: usize,
-    },
-    /// Neither base64, nor base64url, nor 64 hexadecimal digits.
-    #[error("a key is 32 bytes in base64, base64url or hexadecimal, and this is none of them")]
-    Encoding,
-    /// The text starts or ends with a quote.
-    #[error("there are quotes around the key: remove them")]
-    Quoted,
-    /// The text encodes 32 zero bytes, which nobody drew at random.
-    #[error(
-        "all bytes of the key are zero: it is a placeholder, to be replaced with 32 random bytes"
-    )]
-    Zero,
-    /// The operating system's random source failed.
-    #[error("the operating system's random source failed")]
-    Random(#[source] getrandom::Error),
 }
 
 #[cfg(test)]
