@@ -6,7 +6,6 @@ use serde_json::{Number, Value};
 
 use crate::once::StoreError;
 use crate::reason::{Reason, io_kind};
-use crate::sealer::SealError;
 
 /// The most characters of a string that a client chose.
 const SHOWN: usize = 32;
@@ -99,10 +98,9 @@ impl Event<'_> {
         self.emit(reason, None, None, message);
     }
 
-    /// A response became an error because it could not be sealed.
-    pub(crate) fn not_sealed(self, error: &SealError) {
-        let message = "requestState not sealed";
-        self.emit(error.reason(), None, Some(error), message);
+    /// A response became an error because it could not be sealed, because of `cause`.
+    pub(crate) fn not_sealed(self, reason: Reason, cause: &dyn fmt::Display) {
+        self.emit(reason, None, Some(cause), "requestState not sealed");
     }
 
     /// Levels by what an operator must do: an outage or a handler's mistake is an error; what may

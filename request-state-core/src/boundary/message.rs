@@ -4,10 +4,11 @@ use serde_json::{Map, Value};
 
 use super::json_rpc::{self, REQUESTS, RESPONSES, STATE};
 use super::question::questions;
+use super::refusal::Refusal;
 use super::round::{Kind, Opened, Round};
 use super::sender::{Incoming, Sender, Token};
+use super::settings::Boundary;
 use super::typed::Checked;
-use super::{Boundary, Refusal};
 use crate::binding::{BindingError, Request};
 use crate::codec::RequestStateCodec;
 use crate::log::RequestId;
@@ -177,7 +178,7 @@ impl<C: RequestStateCodec> Boundary<C> {
         }
         let token = self
             .token_for(round, result)
-            .inspect_err(|error| self.event(round).not_sealed(error))?;
+            .inspect_err(|error| self.event(round).not_sealed(error.reason(), error))?;
         result.insert(STATE.into(), Value::String(token));
         Ok(())
     }

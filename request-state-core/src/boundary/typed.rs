@@ -5,10 +5,12 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::flow::{self, Body, FLOW_LEN, FlowId, Position};
+use super::json_rpc;
 use super::question::Question;
+use super::refusal::Refusal;
 use super::round::{Kind, Opened, Round};
 use super::sender::{Incoming, Token};
-use super::{Boundary, Refusal, json_rpc};
+use super::settings::Boundary;
 use crate::binding::{Binding, BindingError};
 use crate::claims::Layout;
 use crate::codec::{EncodeError, RequestStateCodec};
@@ -254,7 +256,7 @@ impl<C: RequestStateCodec> Boundary<C> {
         plain: Option<&str>,
     ) -> Result<String, SealError> {
         self.try_seal(round, questions, plain)
-            .inspect_err(|error| self.event(round).not_sealed(error))
+            .inspect_err(|error| self.event(round).not_sealed(error.reason(), error))
     }
 
     pub(super) fn try_seal(
