@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, Written, internal_error};
 use crate::any_boundary::AnyBoundary;
+use crate::asks::Asks;
 use crate::params::Params;
-use crate::sealed_service::Asks;
 
 #[derive(Clone)]
 pub(crate) struct Gate<C> {
