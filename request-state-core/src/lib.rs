@@ -23,6 +23,7 @@ mod binding;
 mod boundary;
 mod claims;
 mod codec;
+mod error;
 mod keys;
 mod log;
 mod once;
@@ -38,6 +39,7 @@ pub use boundary::{
     Opened, Question, QuestionKind, Refusal, Reply, Round, Sender, Token,
 };
 pub use codec::{BoxError, DecodeError, Disclosure, EncodeError, RequestStateCodec};
+pub use error::OpenError;
 pub use keys::{Key, KeyError, KeyText, Keyring, KeyringError, Prepared};
 pub use once::{
     Claim, Claimed, Entry, MemoryStore, RedeemError, Redemption, RedemptionStore, StoreError,
@@ -45,5 +47,4 @@ pub use once::{
 };
 pub use principal::{Principal, Unidentified};
 pub use problem::Problem;
-pub use reason::OpenError;
 pub use sealer::{ConfigError, SealError, Sealer, SealerBuilder};

@@ -1,8 +1,8 @@
 //! Opening and sealing in terms of rmcp.
 
 use request_state_core::{
-    Incoming, Opened, Principal, Reply, Request, RequestStateCodec, Round, SealError, Sender,
-    Token, Unidentified,
+    Incoming, Opened, Principal, Reply, RequestStateCodec, Round, SealError, Sender, Token,
+    Unidentified,
 };
 use rmcp::model::{
     CustomNotification, CustomRequest, CustomResult, InputRequiredResult, ResultType,
@@ -32,23 +32,10 @@ impl<C: RequestStateCodec> Gate<C> {
         params: &mut P,
         context: &mut RequestContext<RoleServer>,
     ) -> Result<Round, Reply> {
-        let (principal, unidentified) = match self.principal(context) {
-            Ok(principal) => (principal, None),
-            Err(error) => (Principal::Anonymous, Some(error)),
-        };
-        let version = version(context).unwrap_or_default();
-        let request = Incoming::from(Request {
-            version: &version,
-            method,
-            params: &*params,
-            principal: principal.name(),
-        })
-        .id(&id(context))
-        .name(params.name());
-        let request = match unidentified {
-            Some(error) => request.unidentified(error),
-            None => request,
-        };
+        let (principal, version) = (self.principal(context), version(context));
+        let request = Incoming::new(method, &*params, sender(&principal, version.as_deref()))
+            .id(&id(context))
+            .name(params.name());
         let token = Token::from(params.token());
         let answers = params.given_answers().into_iter().flatten();
         let answers = answers.map(|(name, answer)| (name.as_str(), answer));
@@ -75,14 +62,8 @@ impl<C: RequestStateCodec> Gate<C> {
             context.extensions.insert(round.clone());
             return Ok(round);
         }
-        let principal = self.principal(context);
-        let sender = match &principal {
-            Ok(principal) => Sender::from(principal),
-            Err(error) => Sender::unidentified(error.clone()),
-        };
-        // Also where there is none: the version of the boundary would be a guess.
-        let version = version(context).unwrap_or_default();
-        let sender = sender.version(&version);
+        let (principal, version) = (self.principal(context), version(context));
+        let sender = sender(&principal, version.as_deref());
         let mut message = message(&request.method, &mut request.params);
         if let Some(message) = message.as_object_mut() {
             message.insert("id".into(), id(context));
@@ -151,6 +132,21 @@ impl<C: RequestStateCodec> Gate<C> {
 
     fn principal(&self, context: &RequestContext<RoleServer>) -> Result<Principal, Unidentified> {
         self.asks.principal(self.boundary.plain().server(), context)
+    }
+}
+
+fn sender<'a>(
+    principal: &'a Result<Principal, Unidentified>,
+    version: Option<&'a str>,
+) -> Sender<'a> {
+    let sender = match principal {
+        Ok(principal) => Sender::from(principal),
+        Err(error) => Sender::unidentified(error.clone()),
+    };
+    match version {
+        Some(version) => sender.version(version),
+        // The version of the boundary would be a guess.
+        None => sender.no_version(),
     }
 }
 

@@ -9,9 +9,7 @@ use super::round::{Kind, Opened, Round};
 use super::sender::{Incoming, Sender, Token};
 use super::settings::Boundary;
 use super::typed::Checked;
-use crate::binding::{BindingError, Request};
 use crate::codec::RequestStateCodec;
-use crate::log::RequestId;
 use crate::reason::Reason;
 use crate::sealer::SealError;
 
@@ -68,22 +66,11 @@ impl<C: RequestStateCodec> Boundary<C> {
             return Ok(Examined::Done(round));
         };
         let params = message.get("params").unwrap_or(&Value::Null);
-        let given = sender.version.or(self.version.as_deref());
-        let version = json_rpc::version(params, given).filter(|version| !version.is_empty());
-        let bound = match (sender.principal, version) {
-            (Ok(principal), Some(version)) => Incoming::from(Request {
-                version,
-                method,
-                params,
-                principal,
-            })
-            .bind(self.require_principal),
-            (Ok(_), None) => Err(BindingError::NoVersion),
-            (Err(error), _) => Err(BindingError::Unidentified(error)),
-        };
+        let given = sender.version_or(self.version.as_deref());
+        let sender = sender.given_version(json_rpc::version(params, given));
+        let incoming = Incoming::new(method, params, sender).id(id);
         let token = Token::from(params.get(STATE));
-        self.check_bound(method, bound, version, RequestId::of(id), token)
-            .map(Examined::Request)
+        self.check(incoming, token).map(Examined::Request)
     }
 
     /// Puts the plain state in the place of the token, and leaves the answers that the handler may

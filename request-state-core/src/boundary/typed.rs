@@ -11,10 +11,10 @@ use super::refusal::Refusal;
 use super::round::{Kind, Opened, Round};
 use super::sender::{Incoming, Token};
 use super::settings::Boundary;
-use crate::binding::{Binding, BindingError};
+use crate::binding::Binding;
 use crate::claims::Layout;
 use crate::codec::{EncodeError, RequestStateCodec};
-use crate::log::{Event, RequestId, cut};
+use crate::log::{Event, cut};
 use crate::once::keep_until_ms;
 use crate::reason::Reason;
 use crate::sealer::{CLOCK_SKEW_MS, SealError, milliseconds};
@@ -54,8 +54,8 @@ impl<C: RequestStateCodec> Boundary<C> {
     ///
     /// For frameworks: call it for each request of a method that is [covered](Self::covers), with
     /// the params as they arrived. `request` is a [`Request`](crate::Request), or an [`Incoming`]
-    /// with the JSON-RPC id for the log. The [`version`](Self::version) of the boundary is not used
-    /// here. An empty version means that the request has none.
+    /// with the JSON-RPC id for the log, and for a request that has no version or whose sender could not
+    /// be identified.
     ///
     /// The handler must see [`Opened::state`] in the place of the token, and of the answers only
     /// what [`answers`](Self::answers) keeps. If your framework hands messages without an id, or
@@ -122,21 +122,9 @@ impl<C: RequestStateCodec> Boundary<C> {
     where
         P: Serialize + ?Sized,
     {
-        let bound = incoming.bind(self.require_principal);
-        let Incoming { request, id, .. } = incoming;
-        let version = Some(request.version).filter(|version| !version.is_empty());
-        self.check_bound(request.method, bound, version, id, token)
-    }
-
-    /// Checks `token` for a request that is bound, or that cannot be.
-    pub(super) fn check_bound(
-        &self,
-        method: &str,
-        bound: Result<Binding, BindingError>,
-        version: Option<&str>,
-        id: Option<RequestId>,
-        token: Token<'_>,
-    ) -> Result<Checked, Refusal> {
+        let version = incoming.sender().version_or(self.version.as_deref());
+        let bound = incoming.bind(version, self.require_principal);
+        let (method, id) = (incoming.method(), incoming.id);
         let event = Event {
             server: self.sealer.server(),
             version,

@@ -9,7 +9,8 @@ use super::redemption::{keep_until_ms, token_id};
 use super::store::{Claim, Claimed, RedemptionStore};
 use crate::binding::Binding;
 use crate::codec::{BoxError, DecodeError, RequestStateCodec};
-use crate::reason::{OpenError, Reason, io_kind};
+use crate::error::OpenError;
+use crate::reason::{Reason, io_kind};
 use crate::sealer::{Sealer, Undecoded, milliseconds};
 
 /// Why a token did not open, with single use.
