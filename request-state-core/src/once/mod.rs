@@ -6,12 +6,14 @@
 //! | `redemption.rs` | ids, and how long they are kept |
 //! | `claim.rs` | a claim, and what takes it back |
 //! | `memory.rs` | the store of one process |
+//! | `shard.rs` | a part of it, under a lock of its own |
 //! | `sealer.rs` | `Sealer::open_once` |
 
 mod claim;
 mod memory;
 mod redemption;
 mod sealer;
+mod shard;
 mod store;
 
 pub(crate) use self::claim::{CLOSED, claim_in_time, nonce};
