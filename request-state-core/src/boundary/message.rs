@@ -67,7 +67,8 @@ impl<C: RequestStateCodec> Boundary<C> {
         };
         let params = message.get("params").unwrap_or(&Value::Null);
         let given = sender.version_or(self.version.as_deref());
-        let sender = sender.given_version(json_rpc::version(params, given));
+        let version = json_rpc::version(params, given).filter(|version| !version.is_empty());
+        let sender = sender.given_version(version);
         let incoming = Incoming::new(method, params, sender).id(id);
         let token = Token::from(params.get(STATE));
         self.check(incoming, token).map(Examined::Request)

@@ -125,6 +125,8 @@ impl<C: RequestStateCodec> Boundary<C> {
         let version = incoming.sender().version_or(self.version.as_deref());
         let bound = incoming.bind(version, self.require_principal);
         let (method, id) = (incoming.method(), incoming.id);
+        // An empty version is an error, and says nothing in the log.
+        let version = version.filter(|version| !version.is_empty());
         let event = Event {
             server: self.sealer.server(),
             version,

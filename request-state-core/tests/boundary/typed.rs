@@ -227,20 +227,21 @@ fn what_cannot_be_sealed_says_so() {
 fn the_version_is_that_of_the_boundary_where_the_sender_gives_none() {
     let message = request("tools/call");
     let params = &message["params"];
-    let token = ask(&boundary(), &message, ALICE, "asked");
+    let boundary = boundary();
+    let token = ask(&boundary, &message, ALICE, "asked");
     let opens = |boundary: &Boundary<_>, sender: Sender<'_>| {
         let incoming = Incoming::new("tools/call", params, sender);
         boundary.open(incoming, Token::Text(&token)).is_ok()
     };
     let alice = Sender::from(ALICE);
-    let given = boundary().version(VERSION);
+    let given = boundary.clone().version(VERSION);
     assert!(opens(&given, alice.clone()));
     assert!(!opens(&given, alice.clone().version("2025-11-25")));
     assert!(!opens(&given, alice.clone().no_version()));
-    let older = boundary().version("2025-11-25");
+    let older = boundary.clone().version("2025-11-25");
     assert!(!opens(&older, alice.clone()));
     assert!(opens(&older, alice.clone().version(VERSION)));
-    assert!(!opens(&boundary(), alice.clone()));
+    assert!(!opens(&boundary, alice));
 }
 
 #[test]
