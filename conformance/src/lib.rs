@@ -122,7 +122,7 @@ use kit::make_with;
 ///         wire::token(&self.0, &[payload])
 ///     }
 ///     fn decode(&self, token: &str, _: &[u8]) -> Result<Vec<u8>, DecodeError> {
-///         wire::decode_base64url(wire::split_kid(token)?.1)
+///         wire::parts(token).map(|(_, [payload])| payload)
 ///     }
 /// }
 ///

@@ -176,20 +176,12 @@ impl RequestStateCodec for TypedAndEncrypted {
     }
 
     fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
-        let parts: Vec<&str> = token.split('.').collect();
-        let [kid, parts @ ..] = &parts[..] else {
-            return Err(DecodeError::Malformed);
-        };
-        let parts = parts.iter().map(|part| wire::decode_base64url(part));
-        let parts = parts.collect::<Result<Vec<_>, _>>()?;
-        let [tag, nonce, text] = &parts[..] else {
-            return Err(DecodeError::Malformed);
-        };
-        if tag.len() != 16 || nonce.len() != 12 || text.len() < 32 || !wire::is_kid(kid) {
+        let (kid, [tag, nonce, text]) = wire::parts(token)?;
+        if tag.len() != 16 || nonce.len() != 12 || text.len() < 32 {
             return Err(DecodeError::Malformed);
         }
         let key = key_of(&self.0, kid).ok_or(DecodeError::UnknownKey)?;
-        let inner = open(&key, kid.as_bytes(), &[&nonce[..], text, tag].concat(), b"")?;
+        let inner = open(&key, kid.as_bytes(), &[nonce, text, tag].concat(), b"")?;
         let (noted, payload) = inner
             .split_first_chunk::<32>()
             .ok_or(DecodeError::Malformed)?;
@@ -324,8 +316,7 @@ impl RequestStateCodec for Counting {
     }
 
     fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
-        let (kid, sealed) = wire::split_kid(token)?;
-        let sealed = wire::decode_base64url(sealed)?;
+        let (kid, [sealed]) = wire::parts(token)?;
         if sealed.len() < 28 {
             return Err(DecodeError::Malformed);
         }

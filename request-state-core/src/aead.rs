@@ -7,7 +7,7 @@
 //! see the example of [`seal`].
 
 use crate::codec::{DecodeError, EncodeError};
-use crate::prepared::Prepared;
+use crate::keys::Prepared;
 use crate::wire;
 
 /// The length of the authentication tag, in bytes.

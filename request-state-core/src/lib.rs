@@ -23,11 +23,10 @@ mod binding;
 mod boundary;
 mod claims;
 mod codec;
-mod key;
-mod keyring;
+mod error;
+mod keys;
 mod log;
 mod once;
-mod prepared;
 mod principal;
 mod problem;
 mod reason;
@@ -40,14 +39,12 @@ pub use boundary::{
     Opened, Question, QuestionKind, Refusal, Reply, Round, Sender, Token,
 };
 pub use codec::{BoxError, DecodeError, Disclosure, EncodeError, RequestStateCodec};
-pub use key::{Key, KeyError};
-pub use keyring::{Keyring, KeyringError};
+pub use error::OpenError;
+pub use keys::{Key, KeyError, KeyText, Keyring, KeyringError, Prepared};
 pub use once::{
     Claim, Claimed, Entry, MemoryStore, RedeemError, Redemption, RedemptionStore, StoreError,
     StoreFuture,
 };
-pub use prepared::Prepared;
 pub use principal::{Principal, Unidentified};
 pub use problem::Problem;
-pub use reason::OpenError;
 pub use sealer::{ConfigError, SealError, Sealer, SealerBuilder};

@@ -6,17 +6,17 @@ use serde_json::{Number, Value};
 
 use crate::once::StoreError;
 use crate::reason::{Reason, io_kind};
-use crate::sealer::SealError;
 
 /// The most characters of a string that a client chose.
 const SHOWN: usize = 32;
 
 /// The start of `text` that an event may show.
 pub(crate) fn cut(text: &str) -> &str {
-    text.char_indices()
-        .nth(SHOWN)
-        .and_then(|(end, _)| text.get(..end))
-        .unwrap_or(text)
+    match text.char_indices().nth(SHOWN) {
+        None => text,
+        // A character begins there. If it did not, nothing is shown rather than all.
+        Some((end, _)) => text.get(..end).unwrap_or_default(),
+    }
 }
 
 /// A JSON-RPC id, shortened, so that an event can be matched to its request.
@@ -98,10 +98,9 @@ impl Event<'_> {
         self.emit(reason, None, None, message);
     }
 
-    /// A response became an error because it could not be sealed.
-    pub(crate) fn not_sealed(self, error: &SealError) {
-        let message = "requestState not sealed";
-        self.emit(error.reason(), None, Some(error), message);
+    /// A response became an error because it could not be sealed, because of `cause`.
+    pub(crate) fn not_sealed(self, reason: Reason, cause: &dyn fmt::Display) {
+        self.emit(reason, None, Some(cause), "requestState not sealed");
     }
 
     /// Levels by what an operator must do: an outage or a handler's mistake is an error; what may

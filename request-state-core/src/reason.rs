@@ -1,45 +1,11 @@
-//! Why a token was refused: for the operator exactly, for the caller as far as disclosure allows.
+//! Why a token or a request was rejected: for the operator exactly, for the caller as far as disclosure
+//! allows.
 
 use std::error::Error;
 use std::io::ErrorKind;
 
 use crate::codec::{DecodeError, Disclosure};
-
-/// The answer to a token that does not open.
-///
-/// All three print the same text, so that an error shown to a client tells it nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenError {
-    /// Not a token of ours: malformed, too long, forged, under an unknown key. Or ours, and of no
-    /// use: minted by a clock ahead of this one, or holding a state of another type. Under
-    /// [`Disclosure::Opaque`], any refusal.
-    Invalid,
-    /// A token of ours for another principal, request or server.
-    Mismatch,
-    /// A token of ours for this principal and request, too late.
-    Expired,
-}
-
-impl OpenError {
-    /// The JSON-RPC error code of a refusal: invalid params.
-    pub const CODE: i32 = -32602;
-
-    /// The JSON-RPC error message of a refusal, whatever its cause. Also what [`Display`] prints.
-    ///
-    /// [`Display`]: std::fmt::Display
-    pub const MESSAGE: &'static str = "Invalid or expired requestState";
-
-    /// The member `reason` of a refusal's JSON-RPC error data.
-    pub const REASON: &'static str = "invalid_request_state";
-}
-
-impl std::fmt::Display for OpenError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(Self::MESSAGE)
-    }
-}
-
-impl std::error::Error for OpenError {}
+use crate::error::OpenError;
 
 /// Why a token or a request was rejected, or what was done to it: one name for each, in every API.
 ///

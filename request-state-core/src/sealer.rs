@@ -10,9 +10,10 @@ use serde::de::DeserializeOwned;
 use crate::binding::{Binding, BindingError};
 use crate::claims::{self, Claims, Layout};
 use crate::codec::{DecodeError, Disclosure, EncodeError, RequestStateCodec};
+use crate::error::OpenError;
 use crate::log::Event;
 use crate::problem::Problem;
-use crate::reason::{OpenError, Reason, io_kind};
+use crate::reason::{Reason, io_kind};
 use crate::value;
 
 /// A token that outlives now + TTL by more than this was minted by another clock or policy.

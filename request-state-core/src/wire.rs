@@ -53,7 +53,12 @@ pub fn is_kid(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
+/// The longest part of a token in which its kid may end: the kid and a dot.
+const HEAD_LEN: usize = MAX_KID_LEN + 1;
+
 /// Splits a token at its first `.` into the kid and the rest.
+///
+/// [`parts`] takes the rest apart as well.
 ///
 /// # Errors
 ///
@@ -67,7 +72,7 @@ pub fn is_kid(text: &str) -> bool {
 /// ```
 pub fn split_kid(token: &str) -> Result<(&str, &str), DecodeError> {
     // A kid is short: do not walk through megabytes in search of a dot.
-    let head = token.as_bytes().iter().take(MAX_KID_LEN.saturating_add(1));
+    let head = token.as_bytes().iter().take(HEAD_LEN);
     head.enumerate()
         .find(|(_, byte)| **byte == b'.')
         .and_then(|(at, _)| token.split_at_checked(at))
@@ -104,13 +109,47 @@ pub fn token(kid: &str, parts: &[&[u8]]) -> Result<String, EncodeError> {
         let written = BASE64URL
             .encode_slice(part, free)
             .map_err(|error| EncodeError::Unavailable(error.into()))?;
-        rest = free.get_mut(written..).unwrap_or_default();
+        rest = free.get_mut(written..).ok_or_else(unencodable)?;
+    }
+    if !rest.is_empty() {
+        return Err(unencodable());
     }
     String::from_utf8(token).map_err(|error| EncodeError::Unavailable(error.into()))
 }
 
 fn unencodable() -> EncodeError {
     EncodeError::Unavailable("the payload is too large to encode".into())
+}
+
+/// Takes a token apart that [`token`] joined: returns the kid and exactly `N` decoded parts.
+///
+/// # Errors
+///
+/// [`DecodeError::Malformed`] when there are fewer parts or more, when the text before the first `.` is
+/// not [a kid](is_kid), and when [`decode_base64url`] rejects a part. So no two tokens have the same kid
+/// and parts.
+///
+/// ```
+/// use request_state_core::wire::parts;
+///
+/// let (kid, [bytes, none]) = parts("2026-10.YW55IGJ5dGVz.")?;
+/// assert_eq!((kid, &bytes[..], &none[..]), ("2026-10", &b"any bytes"[..], &b""[..]));
+///
+/// assert!(parts::<1>("2026-10.YW55IGJ5dGVz.").is_err());
+/// # Ok::<(), request_state_core::DecodeError>(())
+/// ```
+pub fn parts<const N: usize>(token: &str) -> Result<(&str, [Vec<u8>; N]), DecodeError> {
+    let (kid, rest) = split_kid(token)?;
+    let mut texts = rest.split('.');
+    let mut parts = [const { Vec::new() }; N];
+    for part in &mut parts {
+        let text = texts.next().ok_or(DecodeError::Malformed)?;
+        *part = decode_base64url(text)?;
+    }
+    match texts.next() {
+        None => Ok((kid, parts)),
+        Some(_) => Err(DecodeError::Malformed),
+    }
 }
 
 /// Decodes one part of a token: base64url without padding, in its one canonical spelling.
@@ -250,6 +289,24 @@ mod tests {
         assert!(split_kid(&"é".repeat(40)).is_err());
     }
 
+    #[test]
+    fn a_token_has_so_many_parts_and_no_other_number() {
+        assert_eq!(parts::<1>("k.").unwrap(), ("k", [vec![]]));
+        assert_eq!(parts::<1>("k._w").unwrap(), ("k", [vec![0xff]]));
+        assert_eq!(parts::<2>("k._w.").unwrap(), ("k", [vec![0xff], vec![]]));
+        for bad in [
+            "", ".", "k", "k._w._w", "k._w.", "k.._w", "._w", "a b._w", "k._x", "k._w=", "k. _w",
+        ] {
+            assert!(parts::<1>(bad).is_err(), "{bad}");
+        }
+        for bad in ["k._w", "k.", "k._w._w._w", "k._w._x", "k._x._w", "k..."] {
+            assert!(parts::<2>(bad).is_err(), "{bad}");
+        }
+        // A token of no parts has no dot, and so no kid.
+        assert!(parts::<0>("k").is_err());
+        assert!(parts::<0>("k.").is_err());
+    }
+
     /// Every pair of characters at the end of a quantum of two: 64 of 4096 are canonical for one
     /// byte each, 256 in all.
     #[test]
@@ -287,7 +344,15 @@ mod tests {
             let text = token("k", &[&bytes]).unwrap();
             prop_assert_eq!(&text, &format!("k.{}", URL_SAFE_NO_PAD.encode(&bytes)));
             prop_assert_eq!(text.len(), text.capacity());
-            prop_assert_eq!(decode_base64url(split_kid(&text).unwrap().1).unwrap(), bytes);
+            prop_assert_eq!(parts(&text).unwrap(), ("k", [bytes]));
+        }
+
+        /// `parts` accepts nothing that `token` does not write.
+        #[test]
+        fn parts_are_the_inverse_of_token(text in "[a-z]{1,3}[.]{0,2}[A-Za-d_=-]{0,4}[.]?[A-Da-d_-]{0,4}") {
+            if let Ok((kid, [one, two])) = parts(&text) {
+                prop_assert_eq!(token(kid, &[&one, &two]).unwrap(), text);
+            }
         }
 
         #[test]

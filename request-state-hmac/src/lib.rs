@@ -77,13 +77,10 @@ impl RequestStateCodec for HmacCodec {
     }
 
     fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
-        let (kid, rest) = wire::split_kid(token)?;
-        let (body, proof) = rest.split_once('.').ok_or(DecodeError::Malformed)?;
-        let proof = wire::decode_base64url(proof)?;
+        let (kid, [mut body, proof]) = wire::parts(token)?;
         let (received_tag, received_check) = proof
             .split_first_chunk::<TAG_LEN>()
             .ok_or(DecodeError::Malformed)?;
-        let mut body = wire::decode_base64url(body)?;
         if received_check.len() != CHECK_LEN || body.len() < NONCE_LEN {
             return Err(DecodeError::Malformed);
         }
@@ -208,12 +205,8 @@ mod tests {
             }
         }
         let split = |token: &str| {
-            let (_, rest) = wire::split_kid(token).unwrap();
-            let (body, proof) = rest.split_once('.').unwrap();
-            (
-                wire::decode_base64url(body).unwrap(),
-                wire::decode_base64url(proof).unwrap(),
-            )
+            let (_, [body, proof]) = wire::parts(token).unwrap();
+            (body, proof)
         };
         for (one, ..) in &tokens {
             let (body_1, proof_1) = split(one);

@@ -1,4 +1,4 @@
-//! The settings of a store.
+//! The settings of a store, and the ways to one.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,7 +7,8 @@ use redis::io::tcp::TcpSettings;
 use redis::{ConnectionInfo, IntoConnectionInfo};
 
 use crate::error::RedisStoreError;
-use crate::link::Target;
+use crate::link::{Link, Target};
+use crate::script::Scripts;
 use crate::store::RedisStore;
 
 /// The settings of a [`RedisStore`].
@@ -20,14 +21,14 @@ pub struct RedisStoreBuilder {
     #[cfg(feature = "cluster")]
     cluster: bool,
     prefix: String,
-    pub(crate) timeout: Duration,
-    pub(crate) clock_margin: Duration,
-    pub(crate) trust_persistence: bool,
-    pub(crate) assume_noeviction: bool,
+    timeout: Duration,
+    clock_margin: Duration,
+    trust_persistence: bool,
+    assume_noeviction: bool,
 }
 
 impl RedisStoreBuilder {
-    pub(crate) fn new(urls: Vec<String>) -> Self {
+    fn new(urls: Vec<String>) -> Self {
         Self {
             urls,
             #[cfg(feature = "cluster")]
@@ -100,7 +101,7 @@ impl RedisStoreBuilder {
     ///
     /// A [`RedisStoreError`] that names the setting that is wrong.
     pub async fn connect(self) -> Result<RedisStore, RedisStoreError> {
-        let store = RedisStore::new(&self)?;
+        let store = self.store()?;
         store.open().await?;
         Ok(store)
     }
@@ -111,24 +112,38 @@ impl RedisStoreBuilder {
     ///
     /// A [`RedisStoreError`].
     pub async fn provision(self) -> Result<(), RedisStoreError> {
-        RedisStore::new(&self)?.provision_marks().await
+        self.store()?.provision_marks().await
     }
 
-    pub(crate) fn checked_prefix(&self) -> Result<String, RedisStoreError> {
+    fn store(&self) -> Result<RedisStore, RedisStoreError> {
+        let timeout = self.checked_timeout()?;
+        let prefix = self.checked_prefix()?;
+        let link = Link::new(self.target()?);
+        let scripts = Scripts::new(self.trust_persistence, self.assume_noeviction);
+        Ok(RedisStore::new(
+            link,
+            scripts,
+            prefix,
+            timeout,
+            self.clock_margin,
+        ))
+    }
+
+    fn checked_prefix(&self) -> Result<String, RedisStoreError> {
         if self.prefix.contains(['{', '}']) {
             return Err(RedisStoreError::Prefix);
         }
         Ok(self.prefix.clone())
     }
 
-    pub(crate) fn checked_timeout(&self) -> Result<Duration, RedisStoreError> {
+    fn checked_timeout(&self) -> Result<Duration, RedisStoreError> {
         if self.timeout.is_zero() || self.timeout > Duration::from_secs(86_400) {
             return Err(RedisStoreError::Timeout(self.timeout));
         }
         Ok(self.timeout)
     }
 
-    pub(crate) fn target(&self) -> Result<Target, RedisStoreError> {
+    fn target(&self) -> Result<Target, RedisStoreError> {
         let addresses: Result<Vec<_>, _> = self.urls.iter().map(|url| address(url)).collect();
         let addresses = addresses.map_err(RedisStoreError::Url)?;
         #[cfg(feature = "cluster")]
@@ -153,6 +168,42 @@ impl RedisStoreBuilder {
             Err(_) => return Err(RedisStoreError::Unexpected),
         };
         client.map(Target::Single).map_err(RedisStoreError::Url)
+    }
+}
+
+impl RedisStore {
+    /// Connects to the server at `url`, such as `redis://user:password@host:6379/0`.
+    ///
+    /// # Errors
+    ///
+    /// A [`RedisStoreError`] that names the setting that is wrong.
+    pub async fn connect(url: &str) -> Result<Self, RedisStoreError> {
+        Self::builder(url).connect().await
+    }
+
+    /// Returns a builder for the server at `url` with other settings.
+    pub fn builder(url: &str) -> RedisStoreBuilder {
+        RedisStoreBuilder::new(vec![url.to_owned()])
+    }
+
+    /// Returns a builder for a Redis Cluster, of which `urls` are some nodes.
+    #[cfg(feature = "cluster")]
+    pub fn cluster<U: Into<String>>(urls: impl IntoIterator<Item = U>) -> RedisStoreBuilder {
+        RedisStoreBuilder::new(urls.into_iter().map(Into::into).collect()).of_cluster()
+    }
+
+    /// Declares that an **empty** database has the whole history, so that the tokens of before are
+    /// redeemed at once. Run it once, by hand, before the first replica connects.
+    ///
+    /// Without it, tokens issued before [`connect`](Self::connect) and up to two minutes afterwards are
+    /// unavailable. Never run it on a database that lost its data: every round that was used would be
+    /// good again.
+    ///
+    /// # Errors
+    ///
+    /// [`RedisStoreError::NotEmpty`], or another [`RedisStoreError`].
+    pub async fn provision(url: &str) -> Result<(), RedisStoreError> {
+        Self::builder(url).provision().await
     }
 }
 

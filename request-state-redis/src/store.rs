@@ -9,7 +9,6 @@ use redis::Value;
 use request_state_core::{Claim, Claimed, Entry, RedemptionStore, StoreError, StoreFuture};
 use tokio::time::{Instant, timeout_at};
 
-use crate::builder::RedisStoreBuilder;
 use crate::entry::{self, BUCKETS, bucket, entry_key, mark_key};
 use crate::error::RedisStoreError;
 use crate::link::{Connection, Link};
@@ -44,49 +43,21 @@ struct Inner {
 }
 
 impl RedisStore {
-    /// Connects to the server at `url`, such as `redis://user:password@host:6379/0`.
-    ///
-    /// # Errors
-    ///
-    /// A [`RedisStoreError`] that names the setting that is wrong.
-    pub async fn connect(url: &str) -> Result<Self, RedisStoreError> {
-        Self::builder(url).connect().await
-    }
-
-    /// Returns a builder for the server at `url` with other settings.
-    pub fn builder(url: &str) -> RedisStoreBuilder {
-        RedisStoreBuilder::new(vec![url.to_owned()])
-    }
-
-    /// Returns a builder for a Redis Cluster, of which `urls` are some nodes.
-    #[cfg(feature = "cluster")]
-    pub fn cluster<U: Into<String>>(urls: impl IntoIterator<Item = U>) -> RedisStoreBuilder {
-        RedisStoreBuilder::new(urls.into_iter().map(Into::into).collect()).of_cluster()
-    }
-
-    /// Declares that an **empty** database has the whole history, so that the tokens of before are
-    /// redeemed at once. Run it once, by hand, before the first replica connects.
-    ///
-    /// Without it, tokens issued before [`connect`](Self::connect) and up to two minutes afterwards are
-    /// unavailable. Never run it on a database that lost its data: every round that was used would be
-    /// good again.
-    ///
-    /// # Errors
-    ///
-    /// [`RedisStoreError::NotEmpty`], or another [`RedisStoreError`].
-    pub async fn provision(url: &str) -> Result<(), RedisStoreError> {
-        Self::builder(url).provision().await
-    }
-
-    pub(crate) fn new(builder: &RedisStoreBuilder) -> Result<Self, RedisStoreError> {
-        Ok(Self(Arc::new(Inner {
-            timeout: builder.checked_timeout()?,
-            prefix: builder.checked_prefix()?,
-            link: Arc::new(Link::new(builder.target()?)),
-            scripts: Scripts::new(builder.trust_persistence, builder.assume_noeviction),
-            clock_margin_ms: whole_ms(builder.clock_margin),
+    pub(crate) fn new(
+        link: Link,
+        scripts: Scripts,
+        prefix: String,
+        timeout: Duration,
+        clock_margin: Duration,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            link: Arc::new(link),
+            scripts,
+            prefix,
+            timeout,
+            clock_margin_ms: whole_ms(clock_margin),
             policy_read: Mutex::new([None; BUCKETS as usize]),
-        })))
+        }))
     }
 
     pub(crate) async fn open(&self) -> Result<(), RedisStoreError> {

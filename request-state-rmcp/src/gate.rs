@@ -1,8 +1,8 @@
 //! Opening and sealing in terms of rmcp.
 
 use request_state_core::{
-    Incoming, Opened, Principal, Reply, Request, RequestStateCodec, Round, SealError, Sender,
-    Token, Unidentified,
+    Incoming, Opened, Principal, Reply, RequestStateCodec, Round, SealError, Sender, Token,
+    Unidentified,
 };
 use rmcp::model::{
     CustomNotification, CustomRequest, CustomResult, InputRequiredResult, ResultType,
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, Written, internal_error};
 use crate::any_boundary::AnyBoundary;
+use crate::asks::Asks;
 use crate::params::Params;
-use crate::sealed_service::Asks;
 
 #[derive(Clone)]
 pub(crate) struct Gate<C> {
@@ -32,23 +32,10 @@ impl<C: RequestStateCodec> Gate<C> {
         params: &mut P,
         context: &mut RequestContext<RoleServer>,
     ) -> Result<Round, Reply> {
-        let (principal, unidentified) = match self.principal(context) {
-            Ok(principal) => (principal, None),
-            Err(error) => (Principal::Anonymous, Some(error)),
-        };
-        let version = version(context).unwrap_or_default();
-        let request = Incoming::from(Request {
-            version: &version,
-            method,
-            params: &*params,
-            principal: principal.name(),
-        })
-        .id(&id(context))
-        .name(params.name());
-        let request = match unidentified {
-            Some(error) => request.unidentified(error),
-            None => request,
-        };
+        let (principal, version) = (self.principal(context), version(context));
+        let request = Incoming::new(method, &*params, sender(&principal, version.as_deref()))
+            .id(&id(context))
+            .name(params.name());
         let token = Token::from(params.token());
         let answers = params.given_answers().into_iter().flatten();
         let answers = answers.map(|(name, answer)| (name.as_str(), answer));
@@ -75,14 +62,8 @@ impl<C: RequestStateCodec> Gate<C> {
             context.extensions.insert(round.clone());
             return Ok(round);
         }
-        let principal = self.principal(context);
-        let sender = match &principal {
-            Ok(principal) => Sender::from(principal),
-            Err(error) => Sender::unidentified(error.clone()),
-        };
-        // Also where there is none: the version of the boundary would be a guess.
-        let version = version(context).unwrap_or_default();
-        let sender = sender.version(&version);
+        let (principal, version) = (self.principal(context), version(context));
+        let sender = sender(&principal, version.as_deref());
         let mut message = message(&request.method, &mut request.params);
         if let Some(message) = message.as_object_mut() {
             message.insert("id".into(), id(context));
@@ -154,6 +135,21 @@ impl<C: RequestStateCodec> Gate<C> {
     }
 }
 
+fn sender<'a>(
+    principal: &'a Result<Principal, Unidentified>,
+    version: Option<&'a str>,
+) -> Sender<'a> {
+    let sender = match principal {
+        Ok(principal) => Sender::from(principal),
+        Err(error) => Sender::unidentified(error.clone()),
+    };
+    match version {
+        Some(version) => sender.version(version),
+        // The version of the boundary would be a guess.
+        None => sender.no_version(),
+    }
+}
+
 /// The version that the request itself names, else the one of the session. What the request names is
 /// never guessed at: if it is not a string, there is none.
 fn version(context: &RequestContext<RoleServer>) -> Option<String> {
@@ -167,7 +163,7 @@ fn version(context: &RequestContext<RoleServer>) -> Option<String> {
 
 /// The JSON-RPC id of the request.
 fn id(context: &RequestContext<RoleServer>) -> Value {
-    serde_json::to_value(&context.id).unwrap_or_default()
+    context.id.clone().into_json_value()
 }
 
 /// The message that rmcp took apart, without its id.

@@ -11,6 +11,7 @@
 //! | `handler.rs` | the wrapper as a `ServerHandler` |
 //! | `service.rs` | the wrapper as a `Service`, around one that is not a `ServerHandler` |
 //! | `any_boundary.rs` | a boundary, with single use or without |
+//! | `asks.rs` | who makes a request |
 //! | `gate.rs` | opening and sealing in terms of rmcp |
 //! | `params.rs` | where rmcp keeps the state and the answers of each request |
 //! | `answer.rs` | what the requests are answered with, as it is kept and given again |
@@ -18,6 +19,7 @@
 
 mod answer;
 mod any_boundary;
+mod asks;
 mod gate;
 mod handler;
 mod params;

@@ -1,8 +1,7 @@
 //! The wrapper and its settings.
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use http::request::Parts;
 use request_state_core::{Principal, RedemptionStore, RequestStateCodec, Unidentified};
@@ -10,6 +9,7 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
 use crate::any_boundary::AnyBoundary;
+use crate::asks::Asks;
 use crate::gate::Gate;
 
 /// A server whose handlers write and read plain states, while its clients see only tokens.
@@ -244,51 +244,6 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
     #[must_use]
     pub fn anonymous(self) -> Self {
         self.principal(|_| Ok(Principal::Anonymous))
-    }
-}
-
-/// Says who makes a request.
-type Who = dyn Fn(&RequestContext<RoleServer>) -> Result<Principal, Unidentified> + Send + Sync;
-
-/// Where the principal of a request comes from.
-#[derive(Clone)]
-pub(crate) enum Asks {
-    /// The server was never told.
-    Nobody,
-    Known(Arc<Who>),
-}
-
-impl Asks {
-    pub(crate) fn principal(
-        &self,
-        server: &str,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Principal, Unidentified> {
-        match self {
-            Self::Known(who) => who(context),
-            Self::Nobody => {
-                if context.extensions.get::<Parts>().is_some() {
-                    warn_once(server);
-                }
-                Ok(Principal::Anonymous)
-            }
-        }
-    }
-}
-
-/// Warns that a server over HTTP does not tell its users apart: once in a process for each server's
-/// name, since rmcp makes a service for each session.
-fn warn_once(server: &str) {
-    static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !warned.contains(server) {
-        warned.insert(server.to_owned());
-        tracing::warn!(
-            target: "request_state",
-            reason = "anonymous_by_default",
-            server,
-            "every request is anonymous: call http_identity, or anonymous if it is meant"
-        );
     }
 }
 

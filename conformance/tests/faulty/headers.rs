@@ -76,8 +76,7 @@ impl RequestStateCodec for Headed {
     }
 
     fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
-        let (kid, text) = wire::split_kid(token)?;
-        let bytes = wire::decode_base64url(text)?;
+        let (kid, [bytes]) = wire::parts(token)?;
         let (header, rest) = bytes.split_at_checked(1).ok_or(DecodeError::Malformed)?;
         let length = (self.length)(header).ok_or(DecodeError::Malformed)?;
         let at = rest.len().checked_sub(length).filter(|at| *at >= 16);

@@ -199,8 +199,7 @@ impl RequestStateCodec for Chunked {
     }
 
     fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
-        let (kid, body) = wire::split_kid(token)?;
-        let body = wire::decode_base64url(body)?;
+        let (kid, [body]) = wire::parts(token)?;
         let (nonce, sealed) = body.split_at_checked(16).ok_or(DecodeError::Malformed)?;
         let chunks: Vec<&[u8]> = sealed.chunks(self.size + 16).collect();
         if chunks.last().is_none_or(|last| last.len() < 16) {

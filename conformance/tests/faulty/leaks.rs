@@ -157,8 +157,7 @@ impl RequestStateCodec for TagInside {
     }
 
     fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
-        let (kid, text) = wire::split_kid(token)?;
-        let bytes = wire::decode_base64url(text)?;
+        let (kid, [bytes]) = wire::parts(token)?;
         let (nonce, inside) = bytes.split_at_checked(16).ok_or(DecodeError::Malformed)?;
         let key = (ENCRYPTED.key)(self.0.get(kid).ok_or(DecodeError::UnknownKey)?);
         let mut inside = inside.to_vec();

@@ -34,12 +34,8 @@ fn nanoseconds() -> u128 {
 
 /// A token with the bytes of its second part changed.
 fn sealed_part(token: &str, change: fn(&mut Vec<u8>)) -> Result<String, DecodeError> {
-    let [kid, sealed, tag] = token.split('.').collect::<Vec<_>>()[..] else {
-        return Err(DecodeError::Malformed);
-    };
-    let mut sealed = wire::decode_base64url(sealed)?;
+    let (kid, [mut sealed, tag]) = wire::parts(token)?;
     change(&mut sealed);
-    let tag = wire::decode_base64url(tag)?;
     wire::token(kid, &[&sealed, &tag]).map_err(|_| DecodeError::Malformed)
 }
 

@@ -2,21 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::Boundary;
 use super::json_rpc::RESPONSES;
 use super::round::Round;
+use super::settings::{AnswersWithoutState, Boundary};
 use crate::codec::RequestStateCodec;
 use crate::reason::Reason;
-
-/// What happens to `inputResponses` in a request without a state, in which nobody was asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AnswersWithoutState {
-    /// They are removed: the handler asks.
-    #[default]
-    Remove,
-    /// They reach the handler, **which must not take them for answers to its questions**.
-    Allow,
-}
 
 /// Decides for each answer of a request whether the handler may see it.
 ///

@@ -4,13 +4,12 @@ use serde_json::{Map, Value};
 
 use super::json_rpc::{self, REQUESTS, RESPONSES, STATE};
 use super::question::questions;
+use super::refusal::Refusal;
 use super::round::{Kind, Opened, Round};
 use super::sender::{Incoming, Sender, Token};
+use super::settings::Boundary;
 use super::typed::Checked;
-use super::{Boundary, Refusal};
-use crate::binding::{BindingError, Request};
 use crate::codec::RequestStateCodec;
-use crate::log::RequestId;
 use crate::reason::Reason;
 use crate::sealer::SealError;
 
@@ -67,22 +66,12 @@ impl<C: RequestStateCodec> Boundary<C> {
             return Ok(Examined::Done(round));
         };
         let params = message.get("params").unwrap_or(&Value::Null);
-        let given = sender.version.or(self.version.as_deref());
+        let given = sender.version_or(self.version.as_deref());
         let version = json_rpc::version(params, given).filter(|version| !version.is_empty());
-        let bound = match (sender.principal, version) {
-            (Ok(principal), Some(version)) => Incoming::from(Request {
-                version,
-                method,
-                params,
-                principal,
-            })
-            .bind(self.require_principal),
-            (Ok(_), None) => Err(BindingError::NoVersion),
-            (Err(error), _) => Err(BindingError::Unidentified(error)),
-        };
+        let sender = sender.given_version(version);
+        let incoming = Incoming::new(method, params, sender).id(id);
         let token = Token::from(params.get(STATE));
-        self.check_bound(method, bound, version, RequestId::of(id), token)
-            .map(Examined::Request)
+        self.check(incoming, token).map(Examined::Request)
     }
 
     /// Puts the plain state in the place of the token, and leaves the answers that the handler may
@@ -177,7 +166,7 @@ impl<C: RequestStateCodec> Boundary<C> {
         }
         let token = self
             .token_for(round, result)
-            .inspect_err(|error| self.event(round).not_sealed(error))?;
+            .inspect_err(|error| self.event(round).not_sealed(error.reason(), error))?;
         result.insert(STATE.into(), Value::String(token));
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use crate::reason::OpenError;
+use crate::error::OpenError;
 
 /// The code of a JSON-RPC internal error.
 const INTERNAL_ERROR: i32 = -32603;

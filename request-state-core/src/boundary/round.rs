@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::flow::{FlowId, Position};
+use super::held::Held;
 use super::question::Question;
-use super::redeem::Held;
 use crate::binding::{Binding, BindingError};
 use crate::log::RequestId;
 use crate::once::{Redemption, StoreError};

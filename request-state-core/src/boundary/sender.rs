@@ -24,8 +24,17 @@ use crate::principal::{Principal, Unidentified};
 /// ```
 #[derive(Clone)]
 pub struct Sender<'a> {
-    pub(super) principal: Result<Option<&'a str>, Unidentified>,
-    pub(super) version: Option<&'a str>,
+    principal: Result<Option<&'a str>, Unidentified>,
+    version: Version<'a>,
+}
+
+/// What the transport says of the protocol version of a message whose `_meta` names none.
+#[derive(Clone, Copy, Debug)]
+enum Version<'a> {
+    /// Nothing: it is that of the boundary.
+    OfBoundary,
+    /// Its name, or that there is none.
+    Given(Option<&'a str>),
 }
 
 impl<'a> Sender<'a> {
@@ -37,19 +46,41 @@ impl<'a> Sender<'a> {
     pub fn unidentified(error: Unidentified) -> Self {
         Self {
             principal: Err(error),
-            version: None,
+            version: Version::OfBoundary,
         }
     }
 
-    /// Sets the protocol version of a message whose `_meta` names none. An empty version means that
-    /// the message has none, whatever the boundary's is.
+    /// Sets the protocol version of a message whose `_meta` names none.
     ///
     /// It takes precedence over [`Boundary::version`](super::Boundary::version), and the version
     /// that the message itself names over both.
     #[must_use]
-    pub fn version(mut self, version: &'a str) -> Self {
-        self.version = Some(version);
+    pub fn version(self, version: &'a str) -> Self {
+        self.given_version(Some(version))
+    }
+
+    /// Says that a message whose `_meta` names no protocol version has none, whatever the
+    /// [boundary](super::Boundary::version)'s is. A state that comes with it is rejected, and none is
+    /// sealed for it.
+    #[must_use]
+    pub fn no_version(self) -> Self {
+        self.given_version(None)
+    }
+
+    pub(super) fn given_version(mut self, version: Option<&'a str>) -> Self {
+        self.version = Version::Given(version);
         self
+    }
+
+    /// Returns the version that counts, where the boundary's is `of_boundary`.
+    pub(super) fn version_or<'v>(&self, of_boundary: Option<&'v str>) -> Option<&'v str>
+    where
+        'a: 'v,
+    {
+        match self.version {
+            Version::OfBoundary => of_boundary,
+            Version::Given(version) => version,
+        }
     }
 }
 
@@ -58,7 +89,7 @@ impl<'a> From<Option<&'a str>> for Sender<'a> {
     fn from(principal: Option<&'a str>) -> Self {
         Self {
             principal: Ok(principal),
-            version: None,
+            version: Version::OfBoundary,
         }
     }
 }
@@ -82,14 +113,41 @@ impl fmt::Debug for Sender<'_> {
 /// A request that a framework received, for [`Boundary::open`](super::Boundary::open).
 ///
 /// A [`Request`] converts to it. Add what else the framework knows.
+///
+/// # Examples
+///
+/// ```
+/// use request_state_core::{Incoming, Sender, Unidentified};
+/// use serde_json::json;
+///
+/// let params = json!({"name": "transfer"});
+/// let sender = Sender::unidentified(Unidentified::new("no session")).version("2026-07-28");
+/// let incoming = Incoming::new("tools/call", &params, sender).id(&json!(7)).name("transfer");
+/// ```
 pub struct Incoming<'a, P: ?Sized> {
-    pub(super) request: Request<'a, P>,
+    method: &'a str,
+    params: &'a P,
+    sender: Sender<'a>,
     pub(super) id: Option<RequestId>,
     pub(super) name: Option<&'a str>,
-    pub(super) unidentified: Option<Unidentified>,
 }
 
 impl<'a, P: ?Sized> Incoming<'a, P> {
+    /// Creates a request of `method` with `params` as they arrived, as in [`Request`].
+    ///
+    /// Where the `sender` does not say which protocol version the request has, it is that of the
+    /// [boundary](super::Boundary::version).
+    #[must_use]
+    pub fn new(method: &'a str, params: &'a P, sender: impl Into<Sender<'a>>) -> Self {
+        Self {
+            method,
+            params,
+            sender: sender.into(),
+            id: None,
+            name: None,
+        }
+    }
+
     /// Sets the JSON-RPC id, which is logged, shortened to 32 characters. A value that is neither a
     /// string nor a number is ignored.
     #[must_use]
@@ -106,36 +164,42 @@ impl<'a, P: ?Sized> Incoming<'a, P> {
         self
     }
 
-    /// Says that the server could not identify the sender, though it should have. The principal of
-    /// the request is then ignored; a state that comes with it is rejected, and none is sealed for
-    /// it.
-    #[must_use]
-    pub fn unidentified(mut self, error: Unidentified) -> Self {
-        self.unidentified = Some(error);
-        self
+    pub(super) fn method(&self) -> &'a str {
+        self.method
+    }
+
+    pub(super) fn sender(&self) -> &Sender<'a> {
+        &self.sender
     }
 }
 
 impl<P: Serialize + ?Sized> Incoming<'_, P> {
-    pub(super) fn bind(&self, require_principal: bool) -> Result<Binding, BindingError> {
-        if let Some(error) = &self.unidentified {
-            return Err(BindingError::Unidentified(error.clone()));
-        }
-        if require_principal && self.request.principal.is_none() {
+    pub(super) fn bind(
+        &self,
+        version: Option<&str>,
+        require_principal: bool,
+    ) -> Result<Binding, BindingError> {
+        let principal = match &self.sender.principal {
+            Ok(principal) => *principal,
+            Err(error) => return Err(BindingError::Unidentified(error.clone())),
+        };
+        let version = version.ok_or(BindingError::NoVersion)?;
+        if require_principal && principal.is_none() {
             return Err(BindingError::NoPrincipal);
         }
-        Binding::new(self.request)
+        Binding::new(Request {
+            version,
+            method: self.method,
+            params: self.params,
+            principal,
+        })
     }
 }
 
 impl<'a, P: ?Sized> From<Request<'a, P>> for Incoming<'a, P> {
     fn from(request: Request<'a, P>) -> Self {
-        Self {
-            request,
-            id: None,
-            name: None,
-            unidentified: None,
-        }
+        let sender = Sender::from(request.principal).version(request.version);
+        Self::new(request.method, request.params, sender)
     }
 }
 
@@ -143,7 +207,8 @@ impl<P: ?Sized> fmt::Debug for Incoming<'_, P> {
     /// Prints neither the params nor the principal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Incoming")
-            .field("request", &self.request)
+            .field("method", &self.method)
+            .field("sender", &self.sender)
             .finish_non_exhaustive()
     }
 }

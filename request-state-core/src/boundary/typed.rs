@@ -5,14 +5,16 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::flow::{self, Body, FLOW_LEN, FlowId, Position};
+use super::json_rpc;
 use super::question::Question;
+use super::refusal::Refusal;
 use super::round::{Kind, Opened, Round};
 use super::sender::{Incoming, Token};
-use super::{Boundary, Refusal, json_rpc};
-use crate::binding::{Binding, BindingError};
+use super::settings::Boundary;
+use crate::binding::Binding;
 use crate::claims::Layout;
 use crate::codec::{EncodeError, RequestStateCodec};
-use crate::log::{Event, RequestId, cut};
+use crate::log::{Event, cut};
 use crate::once::keep_until_ms;
 use crate::reason::Reason;
 use crate::sealer::{CLOCK_SKEW_MS, SealError, milliseconds};
@@ -52,8 +54,8 @@ impl<C: RequestStateCodec> Boundary<C> {
     ///
     /// For frameworks: call it for each request of a method that is [covered](Self::covers), with
     /// the params as they arrived. `request` is a [`Request`](crate::Request), or an [`Incoming`]
-    /// with the JSON-RPC id for the log. The [`version`](Self::version) of the boundary is not used
-    /// here. An empty version means that the request has none.
+    /// with the JSON-RPC id for the log, and for a request that has no version or whose sender could not
+    /// be identified.
     ///
     /// The handler must see [`Opened::state`] in the place of the token, and of the answers only
     /// what [`answers`](Self::answers) keeps. If your framework hands messages without an id, or
@@ -120,21 +122,11 @@ impl<C: RequestStateCodec> Boundary<C> {
     where
         P: Serialize + ?Sized,
     {
-        let bound = incoming.bind(self.require_principal);
-        let Incoming { request, id, .. } = incoming;
-        let version = Some(request.version).filter(|version| !version.is_empty());
-        self.check_bound(request.method, bound, version, id, token)
-    }
-
-    /// Checks `token` for a request that is bound, or that cannot be.
-    pub(super) fn check_bound(
-        &self,
-        method: &str,
-        bound: Result<Binding, BindingError>,
-        version: Option<&str>,
-        id: Option<RequestId>,
-        token: Token<'_>,
-    ) -> Result<Checked, Refusal> {
+        let version = incoming.sender().version_or(self.version.as_deref());
+        let bound = incoming.bind(version, self.require_principal);
+        let (method, id) = (incoming.method(), incoming.id);
+        // An empty version is an error, and says nothing in the log.
+        let version = version.filter(|version| !version.is_empty());
         let event = Event {
             server: self.sealer.server(),
             version,
@@ -254,7 +246,7 @@ impl<C: RequestStateCodec> Boundary<C> {
         plain: Option<&str>,
     ) -> Result<String, SealError> {
         self.try_seal(round, questions, plain)
-            .inspect_err(|error| self.event(round).not_sealed(error))
+            .inspect_err(|error| self.event(round).not_sealed(error.reason(), error))
     }
 
     pub(super) fn try_seal(

@@ -1,12 +1,12 @@
 //! The store of one process.
 
-use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::future::ready;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
+use super::shard::{Kept, Shard};
 use super::store::{Claim, Claimed, Entry, RedemptionStore, StoreError, StoreFuture};
 use crate::sealer::{Clock, milliseconds};
 
@@ -38,7 +38,7 @@ const SHARDS: usize = 64;
 /// #         wire::token("k", &[payload])
 /// #     }
 /// #     fn decode(&self, token: &str, _: &[u8]) -> Result<Vec<u8>, DecodeError> {
-/// #         wire::decode_base64url(wire::split_kid(token)?.1)
+/// #         wire::parts(token).map(|(_, [payload])| payload)
 /// #     }
 /// # }
 /// # let codec = Plain;
@@ -75,21 +75,6 @@ pub struct MemoryStore {
     birth_ms: Option<u64>,
     /// The latest end of an entry that was dropped.
     dropped_ms: AtomicU64,
-}
-
-#[derive(Default)]
-struct Shard {
-    by_id: HashMap<[u8; 32], Kept>,
-    /// The same entries, the first to end in front.
-    by_end: BTreeSet<(u64, [u8; 32])>,
-}
-
-struct Kept {
-    nonce: [u8; 16],
-    presentation: [u8; 32],
-    claimed_at_ms: u64,
-    end_ms: u64,
-    answer: Option<Vec<u8>>,
 }
 
 impl MemoryStore {
@@ -168,22 +153,16 @@ impl MemoryStore {
 
     /// Drops what has ended.
     fn drop_ended(&self, shard: &mut Shard, now_ms: u64) {
-        while let Some((end_ms, id)) = shard.by_end.first().copied() {
-            if end_ms > now_ms {
-                break;
-            }
-            self.remove(shard, &id);
-            self.dropped_ms.fetch_max(end_ms, Ordering::AcqRel);
+        while let Some(kept) = shard.remove_ended(now_ms) {
+            self.dropped_ms.fetch_max(kept.end_ms, Ordering::AcqRel);
+            self.give_room_back(kept);
         }
     }
 
-    fn remove(&self, shard: &mut Shard, id: &[u8; 32]) {
-        if let Some(kept) = shard.by_id.remove(id) {
-            shard.by_end.remove(&(kept.end_ms, *id));
-            self.entries.fetch_sub(1, Ordering::AcqRel);
-            let length = kept.answer.map_or(0, |answer| answer.len());
-            self.bytes.fetch_sub(length, Ordering::AcqRel);
-        }
+    fn give_room_back(&self, kept: Kept) {
+        self.entries.fetch_sub(1, Ordering::AcqRel);
+        let length = kept.answer.map_or(0, |answer| answer.len());
+        self.bytes.fetch_sub(length, Ordering::AcqRel);
     }
 
     /// Returns the time, if nothing that counts for a token issued at `issued_at_ms` may have been
@@ -232,7 +211,7 @@ impl MemoryStore {
         let mut shard = self.shard(&claim.id)?;
         let now_ms = self.remembers(claim.issued_at_ms)?;
         self.drop_ended(&mut shard, now_ms);
-        if let Some(kept) = shard.by_id.get(&claim.id) {
+        if let Some(kept) = shard.get(&claim.id) {
             return Ok(Some(if kept.nonce == claim.nonce {
                 Claimed::First
             } else {
@@ -242,23 +221,21 @@ impl MemoryStore {
         if !self.take_room() {
             return Ok(None);
         }
-        let end_ms = now_ms.saturating_add(whole_ms(claim.keep_for));
         let kept = Kept {
             nonce: claim.nonce,
             presentation: claim.presentation,
             claimed_at_ms: now_ms,
-            end_ms,
+            end_ms: now_ms.saturating_add(whole_ms(claim.keep_for)),
             answer: None,
         };
-        shard.by_id.insert(claim.id, kept);
-        shard.by_end.insert((end_ms, claim.id));
+        shard.insert(claim.id, kept);
         Ok(Some(Claimed::First))
     }
 
     fn find_now(&self, id: &[u8; 32], issued_at_ms: u64) -> Result<Option<Entry>, StoreError> {
         let shard = self.shard(id)?;
         let now_ms = self.remembers(issued_at_ms)?;
-        Ok(shard.by_id.get(id).map(|kept| kept.entry(now_ms)))
+        Ok(shard.get(id).map(|kept| kept.entry(now_ms)))
     }
 
     fn record_now(
@@ -268,7 +245,7 @@ impl MemoryStore {
         answer: &[u8],
     ) -> Result<bool, StoreError> {
         let mut shard = self.shard(id)?;
-        let Some(kept) = shard.by_id.get_mut(id).filter(|kept| kept.nonce == *nonce) else {
+        let Some(kept) = shard.held(id, nonce) else {
             return Ok(false);
         };
         let taken = self.bytes.fetch_add(answer.len(), Ordering::AcqRel);
@@ -284,24 +261,12 @@ impl MemoryStore {
 
     fn release_now(&self, id: &[u8; 32], nonce: &[u8; 16]) -> Result<bool, StoreError> {
         let mut shard = self.shard(id)?;
-        let held = shard
-            .by_id
-            .get(id)
-            .is_some_and(|kept| kept.nonce == *nonce && kept.answer.is_none());
-        if held {
-            self.remove(&mut shard, id);
+        let held = shard.held(id, nonce);
+        if held.is_none_or(|kept| kept.answer.is_some()) {
+            return Ok(false);
         }
-        Ok(held)
-    }
-}
-
-impl Kept {
-    fn entry(&self, now_ms: u64) -> Entry {
-        Entry {
-            presentation: self.presentation,
-            age: Duration::from_millis(now_ms.saturating_sub(self.claimed_at_ms)),
-            answer: self.answer.clone(),
-        }
+        let released = shard.remove(id).map(|kept| self.give_room_back(kept));
+        Ok(released.is_some())
     }
 }
 

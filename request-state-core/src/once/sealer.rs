@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
+use super::claim::{claim_in_time, nonce};
+use super::redemption::{keep_until_ms, token_id};
 use super::store::{Claim, Claimed, RedemptionStore};
-use super::{keep_until_ms, token_id};
 use crate::binding::Binding;
 use crate::codec::{BoxError, DecodeError, RequestStateCodec};
-use crate::reason::{OpenError, Reason, io_kind};
+use crate::error::OpenError;
+use crate::reason::{Reason, io_kind};
 use crate::sealer::{Sealer, Undecoded, milliseconds};
 
 /// Why a token did not open, with single use.
@@ -84,7 +86,7 @@ impl<C: RequestStateCodec> Sealer<C> {
             keep_until_ms,
         } = self.prepare(token, binding)?;
         let now_ms = || milliseconds(self.now());
-        match super::claim_in_time(store, &claim, keep_until_ms, now_ms).await {
+        match claim_in_time(store, &claim, keep_until_ms, now_ms).await {
             Ok(Claimed::First) => Ok(state),
             Ok(Claimed::Used(_)) => {
                 let event = self.event(binding);
@@ -116,7 +118,7 @@ impl<C: RequestStateCodec> Sealer<C> {
             self.event(binding).rejected(reason, Some(token));
             reason.disclose(self.disclosure())
         })?;
-        let nonce = super::nonce().map_err(|error| {
+        let nonce = nonce().map_err(|error| {
             self.event(binding).unavailable(&error);
             RedeemError::Unavailable(error.into())
         })?;

@@ -48,7 +48,7 @@ fn the_version_comes_from_the_message_or_is_given() {
     );
     passes(&older, with_state(&unnamed, older_token.clone()), ALICE);
     // The transport says that there is none: that of the boundary does not stand in for it.
-    let none = Sender::from(ALICE).version("");
+    let none = Sender::from(ALICE).no_version();
     let message = with_state(&unnamed, older_token.clone());
     assert_eq!(refused(&older, message, none), refusal(7));
     // `_meta` may be absent or null altogether.

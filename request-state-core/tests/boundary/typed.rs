@@ -110,7 +110,9 @@ fn every_rejection_is_the_same_and_an_outage_another() {
     };
     let boundary = boundary();
     let token = ask(&boundary, &message, ALICE, "asked");
-    let unknown = Incoming::from(typed_request(&message)).unidentified(Unidentified::new("x"));
+    let params = &message["params"];
+    let unknown = Sender::unidentified(Unidentified::new("x")).version(VERSION);
+    let unknown = Incoming::new("tools/call", params, unknown);
     for refusal in [
         boundary.open(bob, Token::Text(&token)).unwrap_err(),
         boundary
@@ -140,10 +142,11 @@ fn every_rejection_is_the_same_and_an_outage_another() {
 fn a_request_that_cannot_be_bound_fails_where_it_must() {
     let boundary = boundary().require_principal(true);
     let message = request("tools/call");
-    let unversioned = Request {
+    let empty_version = Request {
         version: "",
         ..typed_request(&message)
     };
+    let params = &message["params"];
     let anonymous = Request {
         principal: None,
         ..typed_request(&message)
@@ -151,15 +154,23 @@ fn a_request_that_cannot_be_bound_fails_where_it_must() {
     let unknown = Unidentified::new("no session: the session layer must run first");
     for (incoming, text) in [
         (
-            Incoming::from(unversioned),
+            Incoming::from(empty_version),
             "the request's version is empty",
+        ),
+        (
+            Incoming::new("tools/call", params, Sender::from(ALICE).no_version()),
+            "the request names no protocol version, and the server gives none",
+        ),
+        (
+            Incoming::new("tools/call", params, ALICE),
+            "the request names no protocol version, and the server gives none",
         ),
         (
             Incoming::from(anonymous),
             "the request has no principal, and require_principal is set",
         ),
         (
-            Incoming::from(typed_request(&message)).unidentified(unknown),
+            Incoming::new("tools/call", params, Sender::unidentified(unknown)),
             "no session: the session layer must run first",
         ),
     ] {
@@ -171,7 +182,7 @@ fn a_request_that_cannot_be_bound_fails_where_it_must() {
         let expected = format!("the request cannot be bound: {text}");
         assert_eq!(error.to_string(), expected);
     }
-    assert!(boundary.open(unversioned, Token::Text("junk")).is_err());
+    assert!(boundary.open(empty_version, Token::Text("junk")).is_err());
     assert!(boundary.open(anonymous, Token::Text("junk")).is_err());
 }
 
@@ -210,6 +221,27 @@ fn what_cannot_be_sealed_says_so() {
         .unwrap();
     let rounds = "the flow has reached max_rounds, 1";
     assert_eq!(seal(&second.round, &[], Some("plain")).unwrap_err(), rounds);
+}
+
+#[test]
+fn the_version_is_that_of_the_boundary_where_the_sender_gives_none() {
+    let message = request("tools/call");
+    let params = &message["params"];
+    let boundary = boundary();
+    let token = ask(&boundary, &message, ALICE, "asked");
+    let opens = |boundary: &Boundary<_>, sender: Sender<'_>| {
+        let incoming = Incoming::new("tools/call", params, sender);
+        boundary.open(incoming, Token::Text(&token)).is_ok()
+    };
+    let alice = Sender::from(ALICE);
+    let given = boundary.clone().version(VERSION);
+    assert!(opens(&given, alice.clone()));
+    assert!(!opens(&given, alice.clone().version("2025-11-25")));
+    assert!(!opens(&given, alice.clone().no_version()));
+    let older = boundary.clone().version("2025-11-25");
+    assert!(!opens(&older, alice.clone()));
+    assert!(opens(&older, alice.clone().version(VERSION)));
+    assert!(!opens(&boundary, alice));
 }
 
 #[test]

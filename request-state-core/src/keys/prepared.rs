@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::key::Key;
-use crate::keyring::Keyring;
+use super::key::Key;
+use super::keyring::Keyring;
 
 impl Keyring {
     /// What a codec prepares of every key, by kid: a cipher with its key schedule, say.

@@ -1,15 +1,12 @@
 //! The keys of a server: one that seals, and all that open.
 
-use std::env::VarError;
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zeroize::Zeroizing;
-
+use super::error::KeyringError;
+use super::key::Key;
 use crate::codec::EncodeError;
-use crate::key::{Key, KeyError};
 use crate::wire;
 
 /// The keys of a server, each under a kid: the first seals, every one opens.
@@ -82,7 +79,7 @@ impl Keyring {
                 return Err(KeyringError::Kid { entry: number });
             }
             // In front of every token, the key itself.
-            if kid.parse::<Key>().is_ok_and(|spelled| spelled == key) {
+            if Key::decode(&kid).is_ok_and(|spelled| spelled == key) {
                 return Err(KeyringError::KidIsKey { entry: number });
             }
             if ring.iter().any(|earlier| earlier.kid == kid) {
@@ -101,34 +98,6 @@ impl Keyring {
             sealing: ring.next().ok_or(KeyringError::Empty)?,
             others: ring.collect(),
         })
-    }
-
-    /// The ring that the environment variable `var` spells, as [`FromStr`] reads it.
-    ///
-    /// # Errors
-    ///
-    /// [`KeyringError::VariableNotSet`], [`KeyringError::VariableNotUnicode`], and
-    /// [`KeyringError::Variable`] when it spells no keyring. Each names the variable.
-    ///
-    /// ```
-    /// use request_state_core::Keyring;
-    ///
-    /// let error = Keyring::from_env("THIS_IS_NOT_SET").unwrap_err();
-    /// assert!(error.to_string().contains("THIS_IS_NOT_SET"));
-    /// ```
-    pub fn from_env(var: &str) -> Result<Self, KeyringError> {
-        let name = var.to_owned();
-        match std::env::var(var) {
-            Ok(text) => Zeroizing::new(text)
-                .parse()
-                .map_err(|problem| KeyringError::Variable {
-                    name,
-                    problem: Box::new(problem),
-                }),
-            Err(VarError::NotPresent) => Err(KeyringError::VariableNotSet { name }),
-            // The standard library's error holds the text, so it goes no further.
-            Err(VarError::NotUnicode(_)) => Err(KeyringError::VariableNotUnicode { name }),
-        }
     }
 
     /// One fresh key under a random kid, for a server of a single process: on stdio, in a test.
@@ -263,42 +232,9 @@ impl Keyring {
 /// A kid as an error shows it: not at all if it reads like a key, which somebody may have put there
 /// by mistake.
 fn shown(kid: String) -> String {
-    match kid.parse::<Key>() {
+    match Key::decode(&kid) {
         Ok(_) => "..".into(),
         Err(_) => kid,
-    }
-}
-
-impl FromStr for Keyring {
-    type Err = KeyringError;
-
-    /// Reads `kid:key,kid:key`, the sealing key first, each key as [`Key`] reads it.
-    ///
-    /// White space around an entry is ignored.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Keyring::new`], and: an empty entry, an entry without `:`, a bad key. An error
-    /// shows a kid only when its entry is otherwise good, since somebody will write `key:kid`.
-    fn from_str(text: &str) -> Result<Self, KeyringError> {
-        if text.trim().is_empty() {
-            return Err(KeyringError::Empty);
-        }
-        let mut entries = Vec::new();
-        for (number, entry) in (1..).zip(text.split(',').map(str::trim)) {
-            if entry.is_empty() {
-                return Err(KeyringError::EmptyEntry { entry: number });
-            }
-            let (kid, key) = entry
-                .split_once(':')
-                .ok_or(KeyringError::Form { entry: number })?;
-            let key = key.parse().map_err(|problem| KeyringError::Key {
-                entry: number,
-                problem,
-            })?;
-            entries.push((kid, key));
-        }
-        Self::new(entries)
     }
 }
 
@@ -310,95 +246,9 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// Why something is not a [`Keyring`]. It never shows a key, nor text that may be one.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum KeyringError {
-    /// There is no entry at all.
-    #[error("a keyring needs at least one key")]
-    Empty,
-    /// Nothing stands between two commas, or after the last.
-    #[error("keyring entry {entry} is empty")]
-    EmptyEntry {
-        /// The entry's number, from 1.
-        entry: usize,
-    },
-    /// Not `kid:key`.
-    #[error("keyring entry {entry} has no `:` between kid and key")]
-    Form {
-        /// The entry's number, from 1.
-        entry: usize,
-    },
-    /// The kid is not 1 to 64 of `A-Z a-z 0-9 _ -`.
-    #[error("keyring entry {entry} has a bad kid: a kid is 1 to 64 of A-Z a-z 0-9 _ -")]
-    Kid {
-        /// The entry's number, from 1.
-        entry: usize,
-    },
-    /// The kid spells the key.
-    #[error("keyring entry {entry} has its key for a kid: a kid is public")]
-    KidIsKey {
-        /// The entry's number, from 1.
-        entry: usize,
-    },
-    /// The key is not one.
-    #[error("keyring entry {entry} has a bad key: {problem}")]
-    Key {
-        /// The entry's number, from 1.
-        entry: usize,
-        /// What is wrong with it.
-        problem: KeyError,
-    },
-    /// An earlier entry has the same kid.
-    #[error("keyring entry {entry}: the kid `{kid}` is there already")]
-    DuplicateKid {
-        /// The entry's number, from 1.
-        entry: usize,
-        /// The kid of both; `..` if it reads like a key.
-        kid: String,
-    },
-    /// An earlier entry has the same key.
-    #[error("keyring entry {entry} (`{kid}`): its key is there already under another kid")]
-    DuplicateKey {
-        /// The entry's number, from 1.
-        entry: usize,
-        /// The kid of the later one; `..` if it reads like a key.
-        kid: String,
-    },
-    /// The kid asked for is not in the ring.
-    #[error("the keyring has no key under the kid that should seal")]
-    UnknownKid,
-    /// The environment variable spells no keyring.
-    #[error("environment variable {name}: {problem}")]
-    Variable {
-        /// The variable's name.
-        name: String,
-        /// What is wrong with what it holds.
-        problem: Box<KeyringError>,
-    },
-    /// The environment variable is not set.
-    #[error("environment variable {name} is not set")]
-    VariableNotSet {
-        /// The variable's name.
-        name: String,
-    },
-    /// The environment variable is not Unicode.
-    #[error("environment variable {name} is not Unicode")]
-    VariableNotUnicode {
-        /// The variable's name.
-        name: String,
-    },
-    /// The operating system's random source failed.
-    #[error("the operating system's random source failed")]
-    Random(#[source] getrandom::Error),
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const KEY_1: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE";
-    const KEY_2: &str = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI";
 
     fn key(byte: u8) -> Key {
         Key::from([byte; 32])
@@ -406,89 +256,6 @@ mod tests {
 
     fn kids(keys: &Keyring) -> Vec<&str> {
         keys.iter().map(|(kid, _)| kid).collect()
-    }
-
-    #[test]
-    fn reads_entries_with_white_space_around_them() {
-        let keys: Keyring = format!("\n a:{KEY_1} ,\tb:{KEY_2}\n").parse().unwrap();
-        assert_eq!(kids(&keys), ["a", "b"]);
-        assert_eq!(keys.sealing(), ("a", &key(1)));
-        assert_eq!(keys.get("b"), Some(&key(2)));
-        assert_eq!(keys.get("c"), None);
-    }
-
-    #[test]
-    fn every_error_names_the_entry_and_no_key() {
-        let message = |text: &str| text.parse::<Keyring>().unwrap_err().to_string();
-        for (text, says) in [
-            (String::new(), "at least one key"),
-            (" \n".into(), "at least one key"),
-            (",".into(), "entry 1 is empty"),
-            (format!("a:{KEY_1},"), "entry 2 is empty"),
-            (format!("a:{KEY_1},,b:{KEY_2}"), "entry 2 is empty"),
-            (format!("a:{KEY_1},{KEY_2}"), "entry 2 has no `:`"),
-            (format!("a.b:{KEY_1}"), "entry 1 has a bad kid"),
-            (format!(":{KEY_1}"), "entry 1 has a bad kid"),
-            (format!("a:{KEY_1},a:{KEY_2}"), "entry 2: the kid `a`"),
-            (format!("a:{KEY_1},b:{KEY_1}"), "entry 2 (`b`): its key"),
-            ("a:c2hvcnQ".into(), "entry 1 has a bad key"),
-            (format!("a: {KEY_1}"), "entry 1 has a bad key"),
-            (format!("a:{KEY_1},{KEY_2}:b"), "entry 2 has a bad key"),
-        ] {
-            let message = message(&text);
-            assert!(message.contains(says), "{text:?}: {message}");
-            assert!(!message.contains("AQEB") && !message.contains("AgIC"));
-        }
-    }
-
-    #[test]
-    fn a_swapped_entry_is_never_shown() {
-        let swapped = format!("{KEY_1}:2026-10").parse::<Keyring>().unwrap_err();
-        assert!(!format!("{swapped} {swapped:?}").contains("AQEB"));
-        let keys = Keyring::new([("a", key(1))]).unwrap();
-        let wrong = keys.sealing_with(KEY_1).unwrap_err();
-        assert!(!format!("{wrong} {wrong:?}").contains("AQEB"));
-    }
-
-    #[test]
-    fn a_kid_that_reads_like_a_key_is_never_shown() {
-        let error = |text: String| text.parse::<Keyring>().unwrap_err();
-        for (text, says) in [
-            (format!("{KEY_1}:{KEY_1}"), "entry 1 has its key for a kid"),
-            (format!("a:{KEY_1},{KEY_1}:{KEY_1}"), "entry 2 has its key"),
-            (
-                format!("{KEY_2}:{KEY_1},{KEY_2}:{KEY_2}"),
-                "entry 2 has its",
-            ),
-            (format!("a:{KEY_1},{KEY_2}:{KEY_1}"), "entry 2 (`..`)"),
-            (
-                format!("{KEY_2}:{KEY_1},{KEY_2}:{}", "03".repeat(32)),
-                "entry 2: the kid `..`",
-            ),
-        ] {
-            let error = error(text);
-            let text = format!("{error} {error:?}");
-            assert!(text.contains(says), "{text}");
-            assert!(!text.contains("AQEB") && !text.contains("AgIC"), "{text}");
-        }
-        // A digest of something makes a good kid, and is as long as a key.
-        assert!(Keyring::new([(KEY_2, key(1))]).is_ok());
-        assert!(Keyring::new([("ab".repeat(32), key(1))]).is_ok());
-    }
-
-    #[test]
-    fn an_environment_variable_is_named() {
-        // Setting one is unsafe in the 2024 edition, so these two are what Cargo and the shell set.
-        let absent = Keyring::from_env("REQUEST_STATE_ABSENT").unwrap_err();
-        assert_eq!(
-            absent.to_string(),
-            "environment variable REQUEST_STATE_ABSENT is not set"
-        );
-        let wrong = Keyring::from_env("CARGO_PKG_NAME").unwrap_err();
-        assert_eq!(
-            wrong.to_string(),
-            "environment variable CARGO_PKG_NAME: keyring entry 1 has no `:` between kid and key"
-        );
     }
 
     #[test]

@@ -4,11 +4,15 @@ use std::fmt;
 use std::str::FromStr;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD_PAD_INDIFFERENT, URL_SAFE_PAD_INDIFFERENT};
+use base64::engine::general_purpose::{
+    STANDARD_PAD_INDIFFERENT, URL_SAFE_NO_PAD, URL_SAFE_PAD_INDIFFERENT,
+};
 use hkdf::Hkdf;
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use super::error::KeyError;
 
 /// A secret of exactly 32 random bytes, from which every backend derives its own key.
 ///
@@ -33,7 +37,9 @@ impl Key {
     /// The length of a key, in bytes.
     pub const LEN: usize = 32;
 
-    /// A fresh key from the operating system's random source.
+    /// Draws a fresh key from the operating system's random source.
+    ///
+    /// To store it, write down its [text](Self::to_text).
     ///
     /// # Errors
     ///
@@ -47,10 +53,44 @@ impl Key {
         Self::fill_random().map_err(KeyError::Random)
     }
 
-    pub(crate) fn fill_random() -> Result<Self, getrandom::Error> {
+    pub(super) fn fill_random() -> Result<Self, getrandom::Error> {
         let mut key = Self(Box::new([0; Self::LEN]));
         getrandom::fill(key.0.as_mut_slice())?;
         Ok(key)
+    }
+
+    /// Returns the key as text: 43 characters of base64url, which need no quotes in a shell, a URL or
+    /// YAML.
+    ///
+    /// Behind a kid and a colon, it is an entry of a [`Keyring`](crate::Keyring)'s text.
+    ///
+    /// # Examples
+    ///
+    /// Generates a key, stores it, and reads it back:
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use request_state_core::{Key, Keyring};
+    ///
+    /// let mut secret_store = Vec::new(); // a file that others cannot read, a pipe to a vault
+    /// let key = Key::generate()?;
+    /// write!(secret_store, "2026-10:{}", key.to_text().as_str())?;
+    ///
+    /// let keys: Keyring = str::from_utf8(&secret_store)?.parse()?;
+    /// assert_eq!(keys.sealing(), ("2026-10", &key));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    #[allow(clippy::expect_used, reason = "a constant length, within the buffer")]
+    pub fn to_text(&self) -> KeyText {
+        let mut characters = Zeroizing::new([0; KeyText::LEN]);
+        URL_SAFE_NO_PAD
+            .encode_slice(self.0.as_slice(), characters.as_mut_slice())
+            .expect("32 bytes are 43 characters of base64 without padding (RFC 4648, section 5)");
+        // At its full length from the start: a string that grows leaves its first half behind.
+        let mut text = Zeroizing::new(String::with_capacity(KeyText::LEN));
+        text.extend(characters.iter().copied().map(char::from));
+        KeyText(text)
     }
 
     /// The key of one algorithm: HKDF-SHA256 (RFC 5869) with this key as input keying material, no
@@ -104,14 +144,35 @@ impl TryFrom<&[u8]> for Key {
 impl FromStr for Key {
     type Err = KeyError;
 
-    /// Reads 32 bytes in base64 or base64url (RFC 4648, 43 characters, and one `=` if you like) or
+    /// Parses 32 bytes in base64 or base64url (RFC 4648, 43 characters, and one `=` if you like) or
     /// in hexadecimal (64 characters, either case).
     ///
     /// # Errors
     ///
-    /// [`KeyError::Encoding`] when the text is none of them, and [`KeyError::Length`] when it
-    /// encodes another number of bytes. Neither shows any of the text.
+    /// [`KeyError::Quoted`] when there are quotes around the text, [`KeyError::Encoding`] when it is
+    /// none of the three, [`KeyError::Length`] when it encodes another number of bytes, and
+    /// [`KeyError::Zero`] when all bytes are zero. None shows any of the text.
     fn from_str(text: &str) -> Result<Self, KeyError> {
+        if is_quoted(text) {
+            return Err(KeyError::Quoted);
+        }
+        let key = Self::decode(text)?;
+        if key == Self::from([0; Self::LEN]) {
+            return Err(KeyError::Zero);
+        }
+        Ok(key)
+    }
+}
+
+/// Whether `text` starts or ends with a quote, which belongs to whatever it was copied from.
+pub(super) fn is_quoted(text: &str) -> bool {
+    const QUOTES: [char; 2] = ['"', '\''];
+    text.starts_with(QUOTES) || text.ends_with(QUOTES)
+}
+
+impl Key {
+    /// Decodes any key, the one of zeros included.
+    pub(super) fn decode(text: &str) -> Result<Self, KeyError> {
         let mut key = Self(Box::new([0; Self::LEN]));
         if text.len() == 2 * Self::LEN {
             base16ct::mixed::decode(text, key.0.as_mut_slice()).map_err(|_| KeyError::Encoding)?;
@@ -123,7 +184,8 @@ impl FromStr for Key {
             .decode_slice(text, &mut bytes)
             .or_else(|_| URL_SAFE_PAD_INDIFFERENT.decode_slice(text, &mut bytes))
             .map_err(|_| KeyError::Encoding)?;
-        bytes.get(..length).unwrap_or_default().try_into()
+        let bytes = bytes.get(..length).ok_or(KeyError::Encoding)?;
+        bytes.try_into()
     }
 }
 
@@ -150,22 +212,29 @@ impl fmt::Debug for Key {
     }
 }
 
-/// Why something is not a [`Key`]. It never shows any of the key.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum KeyError {
-    /// Not 32 bytes long.
-    #[error("a key is exactly 32 bytes, and this is {bytes}")]
-    Length {
-        /// How many bytes there were.
-        bytes: usize,
-    },
-    /// Neither base64, nor base64url, nor 64 hexadecimal digits.
-    #[error("a key is 32 bytes in base64, base64url or hexadecimal, and this is none of them")]
-    Encoding,
-    /// The operating system's random source failed.
-    #[error("the operating system's random source failed")]
-    Random(#[source] getrandom::Error),
+/// A [`Key`] as text, which [`Key::to_text`] returns.
+///
+/// It is wiped when dropped and prints nothing. What you copy from [`as_str`](Self::as_str) is yours to
+/// wipe.
+pub struct KeyText(Zeroizing<String>);
+
+impl KeyText {
+    /// The length of the text, in bytes.
+    const LEN: usize = 43;
+
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl ZeroizeOnDrop for KeyText {}
+
+impl fmt::Debug for KeyText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyText(..)")
+    }
 }
 
 #[cfg(test)]
@@ -211,6 +280,50 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Key>().unwrap_err(), why, "{text}");
         }
+    }
+
+    #[test]
+    fn a_placeholder_of_zeros_is_refused_where_it_is_text() {
+        for text in [
+            "A".repeat(43),
+            format!("{}=", "A".repeat(43)),
+            "0".repeat(64),
+        ] {
+            assert_eq!(text.parse::<Key>().unwrap_err(), KeyError::Zero, "{text}");
+        }
+        let one = format!("{}1", "0".repeat(63));
+        assert!(one.parse::<Key>().is_ok());
+        assert_eq!(Key::try_from(&[0; 32][..]).unwrap(), Key::from([0; 32]));
+    }
+
+    #[test]
+    fn quotes_around_a_key_are_named() {
+        let text = "fb".repeat(32);
+        for quoted in [
+            format!("\"{text}\""),
+            format!("'{text}'"),
+            format!("\"{text}"),
+            format!("{text}'"),
+            "\"".into(),
+        ] {
+            assert_eq!(
+                quoted.parse::<Key>().unwrap_err(),
+                KeyError::Quoted,
+                "{quoted}"
+            );
+        }
+    }
+
+    #[test]
+    fn its_text_reads_back_and_is_not_printed() {
+        for bytes in [BYTES, std::array::from_fn(|at| at as u8)] {
+            let text = Key::from(bytes).to_text();
+            assert_eq!(text.as_str(), URL_SAFE_NO_PAD.encode(bytes));
+            assert_eq!(text.as_str().parse::<Key>().unwrap(), Key::from(bytes));
+            assert_eq!(format!("{text:?}"), "KeyText(..)");
+        }
+        // No second allocation, which would not be wiped.
+        assert_eq!(Key::from(BYTES).to_text().0.capacity(), KeyText::LEN);
     }
 
     #[test]

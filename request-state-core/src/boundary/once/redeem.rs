@@ -1,27 +1,26 @@
 //! The redemption of a round, and the typed API with single use.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Refusal;
 use super::again::Reply;
-use super::once::OnceBoundary;
-use super::question::Question;
-use super::round::Opened;
-use super::sender::{Incoming, Token};
-use super::typed::{Checked, Presented};
+use super::settings::OnceBoundary;
 use crate::binding::BindingError;
+use crate::boundary::held::Held;
+use crate::boundary::question::Question;
+use crate::boundary::refusal::Refusal;
+use crate::boundary::round::Opened;
+use crate::boundary::sender::{Incoming, Token};
+use crate::boundary::typed::{Checked, Presented};
 use crate::codec::RequestStateCodec;
 use crate::log::Event;
-use crate::once::{self, Claim, Claimed, Entry, RedemptionStore, StoreError};
+use crate::once::{self, Claim, Claimed, Entry, StoreError};
 use crate::reason::Reason;
-use crate::sealer::{SealError, milliseconds};
+use crate::sealer::milliseconds;
 use crate::value;
 
 /// A request whose token was checked and whose round is not redeemed yet.
@@ -30,64 +29,6 @@ pub(super) struct Arrived<'a> {
     pub(super) token: Token<'a>,
     /// Of the tool or prompt, or the URI of the resource.
     pub(super) name: Option<&'a str>,
-}
-
-/// The claim by which a request is the first of its round.
-pub(super) struct Held {
-    pub(super) store: Arc<dyn RedemptionStore>,
-    pub(super) id: [u8; 32],
-    pub(super) nonce: [u8; 16],
-    pub(super) presentation: [u8; 32],
-    /// How many further tokens were issued for the round, or are about to be. It may not be given back then:
-    /// they would open next to it.
-    asks: AtomicUsize,
-    release_asked: AtomicBool,
-    released: AtomicBool,
-}
-
-impl Held {
-    pub(super) async fn release(&self) -> Result<bool, StoreError> {
-        // Of an asking and a release at the same time, one at least sees the other: both write first.
-        self.release_asked.store(true, Ordering::SeqCst);
-        if self.asks.load(Ordering::SeqCst) > 0 {
-            return Ok(false);
-        }
-        let released = self.store.release(&self.id, &self.nonce).await;
-        if matches!(released, Ok(true)) {
-            self.released.store(true, Ordering::Release);
-        }
-        released
-    }
-
-    /// Issues a further token by `seal`, unless the round may have been given back.
-    pub(super) fn ask(
-        &self,
-        seal: impl FnOnce() -> Result<String, SealError>,
-    ) -> Result<String, SealError> {
-        self.asks.fetch_add(1, Ordering::SeqCst);
-        let sealed = if self.release_asked.load(Ordering::SeqCst) {
-            Err(SealError::Released)
-        } else {
-            seal()
-        };
-        if sealed.is_err() {
-            self.asks.fetch_sub(1, Ordering::SeqCst);
-        }
-        sealed
-    }
-
-    pub(super) fn is_released(&self) -> bool {
-        self.released.load(Ordering::Acquire)
-    }
-}
-
-impl fmt::Debug for Held {
-    /// Prints neither the id nor the nonce.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Held")
-            .field("released", &self.is_released())
-            .finish_non_exhaustive()
-    }
 }
 
 impl<C: RequestStateCodec> OnceBoundary<C> {
@@ -100,7 +41,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
     ///
     /// If the future is dropped before it is done, the round may have been redeemed.
     ///
-    /// [`Boundary::open`]: super::Boundary::open
+    /// [`Boundary::open`]: crate::Boundary::open
     ///
     /// # Errors
     ///
@@ -160,15 +101,8 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
                 Ok(Claimed::Used(entry)) => Ok(Some((claim, entry))),
                 Ok(Claimed::First) => {
                     let mut opened = self.boundary.settle(arrived.checked, arrived.token)?;
-                    opened.round.claim = Some(Arc::new(Held {
-                        store: Arc::clone(&self.store),
-                        id: claim.id,
-                        nonce: claim.nonce,
-                        presentation: claim.presentation,
-                        asks: AtomicUsize::new(0),
-                        release_asked: AtomicBool::new(false),
-                        released: AtomicBool::new(false),
-                    }));
+                    let held = Held::new(Arc::clone(&self.store), &claim);
+                    opened.round.claim = Some(Arc::new(held));
                     return Ok(opened);
                 }
                 Err(error) => Err(error),
@@ -205,7 +139,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         else {
             return Ok(None);
         };
-        if !self.redeems(round.method().unwrap_or_default(), arrived.name) {
+        if !self.redeems(round.method(), arrived.name) {
             return Ok(None);
         }
         // Nothing is kept for so long, and no branch of the flow opens any more.
