@@ -71,6 +71,7 @@
 //! what is tried, and `docs/custom-store.md` what cannot be found. Faulty stores are in
 //! `tests/faulty_stores/`.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // A codec under test is code of a stranger, and what it returns must not bring the suite down. What
 // the suite adds up are lengths of its own.
 #![allow(clippy::arithmetic_side_effects)]

@@ -3,6 +3,7 @@
 //!
 //! Add `request-state` with its feature `aes-gcm` instead of this crate.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 use aes_gcm::Aes256Gcm;
 use aes_gcm::aead::{AeadInOut, KeyInit};

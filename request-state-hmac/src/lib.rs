@@ -3,6 +3,7 @@
 //!
 //! Add `request-state` with its feature `hmac` instead of this crate.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 use hmac::{Hmac, KeyInit, Mac};
 use request_state_core::wire::{self, length_prefix};

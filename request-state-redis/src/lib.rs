@@ -97,6 +97,7 @@
 //! |---|---|
 //! | `cluster` | `RedisStore::cluster`, for a Redis Cluster |
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod builder;
 mod entry;

@@ -3,6 +3,7 @@
 //!
 //! Add `request-state` with its feature `ring` instead of this crate.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))] // clippy.toml cannot say it
 
 use request_state_core::{

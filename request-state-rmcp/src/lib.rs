@@ -15,6 +15,7 @@
 //! | `params.rs` | where rmcp keeps the state and the answers of each request |
 //! | `answer.rs` | what the requests are answered with, as it is kept and given again |
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod answer;
 mod any_boundary;
