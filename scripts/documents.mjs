@@ -18,9 +18,16 @@ const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 // The crates that are published, by the folder that each is in.
 const CRATES = [".", "conformance", ...["aesgcm", "core", "hmac", "redis", "ring", "rmcp"].map((name) => `request-state-${name}`)];
 
-// The words of these files are somebody else's work at the moment. What is found in them is counted and does not
-// fail. Remove a line when its file has been gone over.
-const PENDING = [];
+// These files are being rewritten. What is found in them is counted and does not fail. Remove a line when its file
+// has been gone over.
+const PENDING = [
+    "docs/performance.md",
+    "request-state-core/src/aead.rs",
+    "request-state-core/src/binding.rs",
+    "request-state-core/src/claims.rs",
+    "request-state-core/src/sealer.rs",
+    "request-state-core/src/value/",
+];
 
 // ------------------------------------------------------------------------------------------------ trees
 
@@ -309,7 +316,7 @@ function checkWords(paths) {
 
 // ------------------------------------------------------------------------------------------------ first sentences
 
-const NO_VERBS = new Set(["This", "Its", "As", "Is", "Was", "Has", "Does", "Always", "Less", "Plus", "Perhaps", "Bytes", "Keys", "Tokens", "Entries", "Names", "Answers", "Says", "Stands", "Tells", "Looks"]);
+const NO_VERBS = new Set(["This", "Its", "As", "Is", "Was", "Has", "Always", "Less", "Plus", "Perhaps", "Bytes", "Keys", "Tokens", "Entries", "Names", "Answers", "Says", "Stands", "Tells", "Looks"]);
 
 function checkVerbs(paths) {
     const findings = [];
@@ -321,7 +328,7 @@ function checkVerbs(paths) {
             const isPublic = /^\s*pub (const |async |unsafe )*fn /.test(block.item);
             const isOfTrait = /^\s*(async )?fn /.test(block.item) && traits.some(([from, to]) => from < block.line && block.line < to);
             if ((!isPublic && !isOfTrait) || block.hidden) continue;
-            const first = block.text.match(/^\S+/)?.[0] ?? "";
+            const first = (block.text.match(/^\S+/)?.[0] ?? "").replace(/,$/, "");
             if (/^[A-Z][a-z]*s$/.test(first) && !NO_VERBS.has(first)) continue;
             const sentence = block.text.split(/[.\n]/)[0];
             findings.push({ path, line: block.line, what: `the first sentence does not begin with a verb in the third person: "${sentence}"` });
