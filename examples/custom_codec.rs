@@ -10,7 +10,7 @@
 //!   every other codec, so change it whenever you change the tokens;
 //! - the two functions at the end, which call the cipher.
 //!
-//! A codec that is no AEAD, or keeps its keys elsewhere: see `docs/custom-codec.md`.
+//! For a codec that is not an AEAD, or keeps its keys elsewhere, see `docs/custom-codec.md`.
 
 use std::process::ExitCode;
 

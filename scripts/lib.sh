@@ -35,3 +35,9 @@ alone() {
 # One selection of packages and features for all that is built with every feature: each other one would
 # build rmcp again. Without the benchmarks, which no test needs, and the example for Postgres, which needs one.
 everything=(--workspace --exclude request-state-bench --exclude request-state-example-postgres --all-features --locked)
+
+# Builds the docs of all crates. cargo does so in any order, and rustdoc links to the crates whose folder it finds.
+docs() {
+    mkdir -p "$target/doc/request_state_core"
+    cargo doc "${everything[@]}" --exclude request-state-mcp-conformance --no-deps
+}

@@ -26,7 +26,7 @@ use request_state_ring::RingCodec as Fastest;
 pub struct DefaultCodec(Fastest);
 
 impl DefaultCodec {
-    /// A codec that seals with the first key of `keys` and opens with every one.
+    /// Creates a codec that seals with the first key of `keys` and opens with every one.
     #[must_use]
     pub fn new(keys: &Keyring) -> Self {
         Self(Fastest::new(keys))

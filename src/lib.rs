@@ -2,11 +2,18 @@
 //!
 //! Everything of [`request_state_core`] is here, and the codecs of the enabled features. Start at
 //! [`Sealer`].
+//!
+#![doc = include_str!("links.md")]
+#![doc = include_str!("../docs/drawings/rustdoc.md")]
+//!
 #![cfg_attr(
     all(feature = "aes-gcm", feature = "hmac", feature = "ring"),
     doc = include_str!("../README.md")
 )]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
+
+pub mod manual;
 
 pub use request_state_core::*;
 
@@ -21,13 +28,3 @@ pub use request_state_ring::RingCodec;
 mod default_codec;
 #[cfg(any(feature = "aes-gcm", feature = "ring"))]
 pub use default_codec::DefaultCodec;
-
-/// So that its code is compiled and run.
-#[cfg(all(doctest, feature = "aes-gcm"))]
-#[doc = include_str!("../docs/custom-codec.md")]
-struct CustomCodecPage;
-
-/// Likewise.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/custom-store.md")]
-struct CustomStorePage;

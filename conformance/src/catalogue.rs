@@ -205,19 +205,19 @@ pub struct Case {
 }
 
 impl Case {
-    /// What the case is about: the first part of its name.
+    /// Returns what the case is about: the first part of its name.
     #[must_use]
     pub fn group(&self) -> &'static str {
         self.group
     }
 
-    /// The second part of its name, within its group.
+    /// Returns the second part of its name, within its group.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// A sentence on why it matters.
+    /// Returns a sentence on why it matters.
     #[must_use]
     pub fn why(&self) -> &'static str {
         self.why

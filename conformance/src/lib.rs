@@ -48,8 +48,8 @@
 //!   tells something, a key that its author put in for himself;
 //! - a nonce that an attacker could predict but that does not repeat in 150,000 encodings, such as
 //!   one expanded from 32 random bits;
-//! - a digest of the payload or of the context that stands in the token with its salt, or key
-//!   material that stands there under a mask which changes with each token;
+//! - a digest of the payload or of the context that is in the token with its salt, or key
+//!   material that is there under a mask which changes with each token;
 //! - a digest of the context, of 24 bits or more, that is authenticated in its place;
 //! - tokens that expire by themselves after a while: the suite opens each within seconds;
 //! - what goes wrong at one length of the payload only, beyond what the cases `lengths` try: the
@@ -68,9 +68,11 @@
 //!
 //! Likewise for a store of redemptions, which single use needs: [`store_suite!`] and [`check_store`] try
 //! what [`RedemptionStore`](request_state_core::RedemptionStore) promises on yours. [`STORE_CASES`] lists
-//! what is tried, and `docs/custom-store.md` what cannot be found. Faulty stores are in
+//! what is tried, and [the manual](https://docs.rs/request-state/latest/request_state/manual/custom_store/#run-the-suite) what cannot be
+//! found. Faulty stores are in
 //! `tests/faulty_stores/`.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // A codec under test is code of a stranger, and what it returns must not bring the suite down. What
 // the suite adds up are lengths of its own.
 #![allow(clippy::arithmetic_side_effects)]

@@ -94,7 +94,7 @@ impl Report {
         self
     }
 
-    /// All cases, in the order in which they ran.
+    /// Returns all cases, in the order in which they ran.
     #[must_use]
     pub fn outcomes(&self) -> &[Outcome] {
         &self.outcomes

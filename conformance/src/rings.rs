@@ -8,13 +8,13 @@ use crate::stop::Stop;
 /// The kids of [`ring`], the sealing one first.
 pub(crate) const KIDS: [&str; 2] = ["2026-10", "2026-07"];
 
-/// The suite's usual ring: two keys, so that a codec must choose.
+/// The suite's usual keyring: two keys, so that a codec must choose.
 pub(crate) fn ring() -> Result<Keyring, Stop> {
     let mut random = Random::new(1);
     ring_of(KIDS.map(|kid| (kid, random.key())))
 }
 
-/// A ring of these kids and keys, the first sealing.
+/// Creates a keyring of these kids and keys, the first sealing.
 pub(crate) fn ring_of<K: Into<String>>(
     entries: impl IntoIterator<Item = (K, [u8; 32])>,
 ) -> Result<Keyring, Stop> {

@@ -2,8 +2,8 @@
 //!
 //! The suite knows no codec's format. It knows that a token is URL-safe text, and that such text is
 //! most often parts between dots, each in base64url or in hexadecimal: where a part reads as one of
-//! these, its bytes are edited and written back in the same spelling, so that the edit reaches what
-//! stands behind the decoding of the text.
+//! these, its bytes are edited and written back in the same encoding, so that the edit reaches what
+//! comes after the decoding of the text.
 
 use crate::rings::KIDS;
 
@@ -53,7 +53,7 @@ impl Part {
         }
     }
 
-    /// Whether its bytes are encoded, so that any bytes may stand there.
+    /// Whether its bytes are encoded, so that any bytes may be there.
     pub(crate) fn is_encoded(&self) -> bool {
         self.form != Form::Text
     }
@@ -141,7 +141,7 @@ impl Token {
             .collect()
     }
 
-    /// Where `bytes` stand as they are in a part: its index, and the offset there.
+    /// Where `bytes` are in a part, as they are: its index, and the offset there.
     pub(crate) fn find(&self, bytes: &[u8]) -> Option<(usize, usize)> {
         let parts = self.parts.iter().enumerate();
         parts
@@ -150,7 +150,7 @@ impl Token {
     }
 }
 
-/// Where `needle`, which is not empty, first stands in `bytes`.
+/// Where `needle`, which is not empty, first is in `bytes`.
 pub(crate) fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     bytes
         .windows(needle.len())
@@ -172,7 +172,7 @@ pub(crate) fn to_base64url(bytes: &[u8]) -> String {
     text
 }
 
-/// Reads base64url, without a look at the bits that are left over.
+/// Reads base64url, and ignores the bits that are left over.
 fn from_base64url(text: &str) -> Option<Vec<u8>> {
     if text.len() % 4 == 1 {
         return None;

@@ -8,7 +8,7 @@ use crate::kms::{Kms, KmsError};
 
 const LABEL: &str = "example.com v1 kms xchacha20-poly1305";
 
-/// What stands in front of every token: it is logged as the kid.
+/// What every token begins with: it is logged as the kid.
 const KID: &str = "kms";
 
 /// Seals each token under a data key of its own, which the key management service wraps.
@@ -29,7 +29,7 @@ impl RequestStateCodec for KmsCodec {
     }
 
     fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError> {
-        // The form first: what is no token of ours must not cost a call to the service.
+        // The form first: a string that is not a token must not cost a call to the service.
         let (sealed, wrapped) = token.rsplit_once('.').ok_or(DecodeError::Malformed)?;
         let wrapped = wire::decode_base64url(wrapped)?;
         let (kid, _) = wire::split_kid(sealed)?;
@@ -37,7 +37,7 @@ impl RequestStateCodec for KmsCodec {
             return Err(DecodeError::Malformed);
         }
         let data_key = self.0.unwrap(&wrapped).map_err(|error| match error {
-            // The service says that it never wrapped this. That is a refusal, and no outage.
+            // The service reports that it never wrapped this: a rejection, and not an outage.
             KmsError::NotOurs => DecodeError::Unauthentic,
             KmsError::Unreachable => DecodeError::Unavailable(error.into()),
         })?;
@@ -50,14 +50,14 @@ impl RequestStateCodec for KmsCodec {
     }
 }
 
-/// A ring of the one key that this token is sealed under.
+/// Creates a keyring of the one key that this token is sealed under.
 fn prepare(data_key: [u8; 32]) -> Result<Prepared<XChaCha20Poly1305>, KeyringError> {
     let keys = Keyring::new([(KID, Key::from(data_key))])?;
     Ok(keys.prepare(|key| XChaCha20Poly1305::new((&*key.derive(LABEL)).into())))
 }
 
-/// What is authenticated beside the payload. The wrapped key is in it, so that a token has one
-/// spelling even if a service wraps a key in two ways; each part has its length in front.
+/// Returns what is authenticated in addition to the payload. The wrapped key is in it, so that no
+/// other token decodes even if a service wraps a key in two ways. Each part has its length in front.
 fn bind(wrapped: &[u8], context: &[u8]) -> Vec<u8> {
     let mut bound = Vec::new();
     wire::push_prefixed(&mut bound, wrapped);
@@ -65,7 +65,7 @@ fn bind(wrapped: &[u8], context: &[u8]) -> Vec<u8> {
     bound
 }
 
-/// Encrypts `text` in place, and answers the tag.
+/// Encrypts `text` in place, and returns the tag.
 pub fn encrypt(
     cipher: &XChaCha20Poly1305,
     nonce: &[u8; 24],
@@ -76,7 +76,7 @@ pub fn encrypt(
     tag.map(Into::into).ok()
 }
 
-/// Decrypts `text` in place, and answers whether the tag is right.
+/// Decrypts `text` in place, and returns whether the tag is right.
 pub fn decrypt(
     cipher: &XChaCha20Poly1305,
     nonce: &[u8; 24],

@@ -3,19 +3,21 @@
 //!
 //! Add `request-state` with its feature `aes-gcm` instead of this crate.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 use aes_gcm::Aes256Gcm;
 use aes_gcm::aead::{AeadInOut, KeyInit};
 use request_state_core::{DecodeError, EncodeError, Keyring, Prepared, RequestStateCodec, aead};
 
 /// Names the algorithm, in the derivation of its key and in every token's associated data. The
-/// ring backend has the same, so each opens what the other sealed.
+/// `ring` backend has the same, so each opens what the other sealed.
 const LABEL: &str = "request-state v1 aes-256-gcm";
 
 /// Seals with AES-256-GCM (NIST SP 800-38D): clients can neither read nor change a state.
 ///
 /// Portable Rust, with AES and carry-less multiplication instructions where the processor has them.
-/// Its tokens are those of `RingCodec`; `docs/token-format.md` describes them.
+/// Its tokens are those of `RingCodec`; the [token format](https://docs.rs/request-state/latest/request_state/manual/token_format/)
+/// describes them.
 ///
 /// The keys it holds are wiped when the last clone is dropped. What the compiler left of them on the
 /// stack while they were made is not.
@@ -42,7 +44,7 @@ const LABEL: &str = "request-state v1 aes-256-gcm";
 pub struct AesGcmCodec(Prepared<Aes256Gcm>);
 
 impl AesGcmCodec {
-    /// A codec that seals with the first key of `keys` and opens with every one.
+    /// Creates a codec that seals with the first key of `keys` and opens with every one.
     #[must_use]
     pub fn new(keys: &Keyring) -> Self {
         Self(keys.prepare(|key| Aes256Gcm::new((&*key.derive(LABEL)).into())))

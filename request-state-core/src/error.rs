@@ -19,10 +19,10 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// The JSON-RPC error code of a refusal: invalid params.
+    /// The JSON-RPC error code of a rejection: invalid params.
     pub const CODE: i32 = -32602;
 
-    /// The JSON-RPC error message of a refusal, whatever its cause. Also what [`Display`] prints.
+    /// The JSON-RPC error message of a rejection, whatever its cause. Also what [`Display`] prints.
     ///
     /// [`Display`]: std::fmt::Display
     pub const MESSAGE: &'static str = "Invalid or expired requestState";

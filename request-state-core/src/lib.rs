@@ -14,6 +14,7 @@
 //! | hold and rotate keys | [`Keyring`], [`Key`] |
 //! | write a codec | [`RequestStateCodec`], [`aead`], [`wire`] |
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))] // clippy.toml cannot say it
 
 pub mod aead;

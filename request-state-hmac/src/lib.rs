@@ -3,6 +3,7 @@
 //!
 //! Add `request-state` with its feature `hmac` instead of this crate.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 use hmac::{Hmac, KeyInit, Mac};
 use request_state_core::wire::{self, length_prefix};
@@ -21,9 +22,10 @@ const CHECK_LEN: usize = 16;
 
 /// Authenticates with HMAC-SHA256 (RFC 2104): clients can read a state, and cannot change it.
 ///
-/// For states that are no secret, where a token that can be read in a debugger is worth more than
+/// For states that are not secret, where a token that can be read in a debugger is worth more than
 /// one that cannot. It knows a token of its own for another context from a forgery, so its errors
-/// are typed: `Invalid`, `Mismatch` and `Expired`. `docs/token-format.md` describes the tokens.
+/// are typed: `Invalid`, `Mismatch` and `Expired`. The [token
+/// format](https://docs.rs/request-state/latest/request_state/manual/token_format/) describes the tokens.
 ///
 /// Nothing of the principal or the params is in a token, not even a digest to test a guess against.
 /// Who holds a token can read the state and when it expires.
@@ -46,7 +48,7 @@ const CHECK_LEN: usize = 16;
 pub struct HmacCodec(Prepared<Hmac<Sha256>>);
 
 impl HmacCodec {
-    /// A codec that seals with the first key of `keys` and opens with every one.
+    /// Creates a codec that seals with the first key of `keys` and opens with every one.
     #[must_use]
     pub fn new(keys: &Keyring) -> Self {
         Self(keys.prepare(|key| keyed(key.derive(LABEL).as_slice())))

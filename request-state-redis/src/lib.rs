@@ -89,7 +89,7 @@
 //!
 //! One round trip and one script for each redemption. The script reads `INFO` for the identity each time,
 //! because a connection can outlive it: a primary that becomes a replica and then a primary again keeps
-//! its clients. `docs/performance.md` has the figures.
+//! its clients. [Performance](https://docs.rs/request-state/latest/request_state/manual/performance/) has the figures.
 //!
 //! # Features
 //!
@@ -97,6 +97,7 @@
 //! |---|---|
 //! | `cluster` | `RedisStore::cluster`, for a Redis Cluster |
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod builder;
 mod entry;

@@ -74,7 +74,7 @@ impl Scripts {
 pub(crate) enum Reply {
     /// The mark was missing or named another process. It is set anew.
     Forgot,
-    /// The history begins after the floor.
+    /// The history begins after the limit that the script was given.
     Young,
     /// The claim is the first.
     First,

@@ -14,7 +14,7 @@ use crate::error::RedisStoreError;
 use crate::link::{Connection, Link};
 use crate::script::{Reply, Script, Scripts};
 
-/// No mark is younger: a floor for scripts that only look at the mark. The end of the year 9999, in
+/// No mark is younger: the limit for scripts that only read the mark. The end of the year 9999, in
 /// milliseconds, and the longest lifetime.
 const LATEST_MS: u64 = 253_402_300_799_999;
 
@@ -126,12 +126,12 @@ impl Inner {
         script: &Script,
         connection: Connection,
     ) -> Vec<Result<(), RedisStoreError>> {
-        let floor = LATEST_MS.to_string();
+        let limit = LATEST_MS.to_string();
         let mark = async |bucket: u8| -> Result<(), RedisStoreError> {
             let mut connection = connection.clone();
             let key = [mark_key(&self.prefix, bucket)];
             let value = script
-                .run(&mut connection, &key, &[floor.as_bytes()])
+                .run(&mut connection, &key, &[limit.as_bytes()])
                 .await?;
             match Reply::parse(value) {
                 Some(Reply::Marked | Reply::Forgot) => Ok(()),
@@ -184,10 +184,10 @@ impl Inner {
             mark_key(&self.prefix, bucket(id)),
             entry_key(&self.prefix, id),
         ];
-        let floor = issued_at_ms
+        let limit = issued_at_ms
             .saturating_sub(self.clock_margin_ms)
             .to_string();
-        let args = [&[floor.as_bytes()], args].concat();
+        let args = [&[limit.as_bytes()], args].concat();
         let value = self.run(script, &keys, &args, deadline).await;
         if let Err(RedisStoreError::Evicts { .. }) = value {
             // The other buckets lose their marks too: what they had may be gone.

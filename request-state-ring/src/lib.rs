@@ -3,6 +3,7 @@
 //!
 //! Add `request-state` with its feature `ring` instead of this crate.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))] // clippy.toml cannot say it
 
 use request_state_core::{
@@ -11,7 +12,7 @@ use request_state_core::{
 use ring::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 
 /// Names the algorithm, in the derivation of its key and in every token's associated data. The
-/// aes-gcm backend has the same, so each opens what the other sealed.
+/// `aes-gcm` backend has the same, so each opens what the other sealed.
 const AES_LABEL: &str = "request-state v1 aes-256-gcm";
 
 const CHACHA_LABEL: &str = "request-state v1 chacha20-poly1305";
@@ -19,7 +20,8 @@ const CHACHA_LABEL: &str = "request-state v1 chacha20-poly1305";
 /// Seals with AES-256-GCM (NIST SP 800-38D) or ChaCha20-Poly1305 (RFC 8439): clients can neither
 /// read nor change a state.
 ///
-/// Under AES-256-GCM its tokens are those of `AesGcmCodec`; `docs/token-format.md` describes both.
+/// Under AES-256-GCM its tokens are those of `AesGcmCodec`; the [token format](https://docs.rs/request-state/latest/request_state/manual/token_format/)
+/// describes both.
 ///
 /// `ring` cannot wipe its keys: what it made of them stays in memory that was freed. The keyring's
 /// own copies are wiped.
@@ -52,13 +54,14 @@ pub struct RingCodec {
 }
 
 impl RingCodec {
-    /// AES-256-GCM: seals with the first key of `keys` and opens with every one.
+    /// Creates a codec for AES-256-GCM that seals with the first key of `keys` and opens with every one.
     #[must_use]
     pub fn new(keys: &Keyring) -> Self {
         Self::with(keys, &AES_256_GCM, AES_LABEL)
     }
 
-    /// ChaCha20-Poly1305, for hosts without AES instructions, under a derived key of its own.
+    /// Creates a codec for ChaCha20-Poly1305, for hosts without AES instructions, under a derived key of
+    /// its own.
     ///
     /// It does not open what the AES-256-GCM codecs sealed, nor they what it did.
     #[must_use]

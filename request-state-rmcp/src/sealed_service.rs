@@ -39,6 +39,9 @@ use crate::gate::Gate;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// rmcp's own feature `request-state`, a struct that each handler calls to seal and to open, is something
+/// else: see [how it differs](https://docs.rs/request-state/latest/request_state/manual/differences/).
+///
 /// # What a handler can rely on
 ///
 /// An answer that reaches the handler was asked for: of the same user, by this server, about exactly
@@ -239,8 +242,7 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
         })
     }
 
-    /// Says that every request is anonymous, and that it is meant: a state is bound to the request
-    /// alone. It is the default, which over HTTP is logged once as a warning.
+    /// Makes every request anonymous, on purpose: a state is bound to the request alone. It is the default, which over HTTP is logged once as a warning.
     #[must_use]
     pub fn anonymous(self) -> Self {
         self.principal(|_| Ok(Principal::Anonymous))

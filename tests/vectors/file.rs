@@ -1,4 +1,4 @@
-//! What `docs/vectors.json` holds.
+//! What `vectors/vectors.json` holds.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -168,7 +168,7 @@ pub struct RefusedRound {
 
 impl Vectors {
     pub fn read() -> Self {
-        serde_json::from_str(include_str!("../../docs/vectors.json")).unwrap()
+        serde_json::from_str(include_str!("../../vectors/vectors.json")).unwrap()
     }
 
     pub fn keyring(&self) -> Keyring {

@@ -1,4 +1,4 @@
-//! `docs/vectors.json` against this library.
+//! `vectors/vectors.json` against this library.
 //!
 //! Another implementation wrote the vectors, from `docs/token-format.md` alone: what is checked here
 //! is that the page says what the code does. Every build of serde_json has its vectors, see
@@ -40,7 +40,7 @@ fn the_page_shows_its_worked_example() {
 /// Each has a row in one of the two tables, and no row is of anything else.
 #[test]
 fn the_page_describes_every_member_and_field_of_the_vectors() {
-    let file: Value = serde_json::from_str(include_str!("../../docs/vectors.json")).unwrap();
+    let file: Value = serde_json::from_str(include_str!("../../vectors/vectors.json")).unwrap();
     let members = file.as_object().unwrap();
     // Those of the two answers are JSON-RPC's.
     let lists = members.values().filter_map(Value::as_array).flatten();

@@ -1,4 +1,4 @@
-//! The context is part of what is authenticated: any other one refuses the token.
+//! The context is part of what is authenticated: under any other one the token is rejected.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Which error a refusal is: the operator's log and, with a typed codec, the caller rely on it.
+//! Which error a rejection is: the operator's log and, with a typed codec, the caller rely on it.
 
 use std::collections::HashMap;
 use std::mem::{Discriminant, discriminant};
@@ -16,7 +16,7 @@ use crate::token::FOREIGN;
 
 const CONTEXT: &[u8] = b"context";
 
-/// A few contexts that are none of another's.
+/// A few contexts that no other case has.
 const OTHERS: [&[u8]; 8] = [
     b"",
     b"\0",

@@ -1,4 +1,4 @@
-//! Keyrings: what any key of the ring sealed opens, and nothing else does.
+//! Keyrings: what any key of the keyring sealed opens, and nothing else does.
 
 use request_state_core::{EncodeError, Keyring, RequestStateCodec};
 

@@ -1,6 +1,6 @@
 //! Kids: each names one key, and is part of what is authenticated.
 //!
-//! Most of these are about codecs whose tokens start with their kid and a dot, as ours do.
+//! Most of these are about codecs whose tokens start with their kid and a dot, as those of this library do.
 
 use request_state_core::{DecodeError, Keyring};
 

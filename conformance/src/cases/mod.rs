@@ -1,4 +1,4 @@
-//! The cases, one file a group. What each is for stands in [the catalogue](crate::CASES).
+//! The cases, one file a group. [The catalog](crate::CASES) says what each is for.
 
 pub(crate) mod appearance;
 pub(crate) mod binding;

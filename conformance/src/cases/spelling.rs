@@ -1,4 +1,4 @@
-//! A token has one spelling.
+//! No other string decodes to the payload of a token.
 
 use crate::edits;
 use crate::edits::Edit;
@@ -27,8 +27,8 @@ fn ends(text: &str) -> Vec<usize> {
     dots.chain([text.len()]).collect()
 }
 
-/// `text` with each of its parts spelled anew; and with all but the first, which may be a kid that a
-/// new spelling would make another.
+/// `text` with each of its parts encoded anew; and with all but the first, which may be a kid that a
+/// new encoding would make another.
 fn each_part(about: &str, text: &str, respell: impl Fn(&str) -> String) -> [Edit; 2] {
     let all: Vec<String> = text.split('.').map(&respell).collect();
     let head = text.split('.').take(1).map(str::to_owned);

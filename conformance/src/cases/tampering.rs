@@ -1,4 +1,4 @@
-//! A token that was changed is no token: every place, every kind of change.
+//! A token that was changed is not a token: every place, every kind of change.
 
 use std::time::Duration;
 

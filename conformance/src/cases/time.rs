@@ -1,4 +1,4 @@
-//! Refusing takes time in proportion to the token's length.
+//! Rejecting a token takes time in proportion to the token's length.
 
 use std::time::{Duration, Instant};
 
@@ -79,13 +79,13 @@ pub(crate) fn refusal_takes_linear_time(kit: &Kit<'_>) -> Verdict {
     Ok(())
 }
 
-/// Fails when refusing a token of 16 times the length takes much more than 16 times as long.
+/// Fails when rejecting a token of 16 times the length takes much more than 16 times as long.
 fn grows_with_length(
     codec: &dyn RequestStateCodec,
     about: &str,
     text: impl Fn(usize) -> String,
 ) -> Verdict {
-    /// From here on it is looked at more closely.
+    /// From here on it is measured more closely.
     const SUSPICIOUS: u32 = 30;
     /// In proportion it would be once as long as 16 short ones, by the square 16 times.
     const TOO_MUCH: f64 = 5.0;
@@ -118,7 +118,7 @@ fn grows_with_length(
     Ok(())
 }
 
-/// How many times as long refusing `token` takes as refusing `shorter` 16 times.
+/// How many times as long rejecting `token` takes as rejecting `shorter` 16 times.
 ///
 /// On a busy machine, what takes long is interrupted and what is short is not. So both are made to take
 /// as long, one after the other, where the codec is right; and the middle one of five tries counts.

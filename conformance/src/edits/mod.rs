@@ -1,7 +1,7 @@
 //! What an attacker does to a token: every way of changing one that the suite knows, as lists.
 //!
 //! Character edits change the text. Byte edits change what the text encodes, and write it back in
-//! the same encoding, so that a strict decoder lets them through to what must refuse them.
+//! the same encoding, so that a strict decoder lets them through to what must reject them.
 
 mod bytes;
 mod edit;

@@ -59,7 +59,7 @@ pub(crate) fn cuts(text: &str) -> Vec<Edit> {
     edits
 }
 
-/// Something put in at every place: characters, bytes, and what stands there already.
+/// Something put in at every place: characters, bytes, and what is there already.
 pub(crate) fn insertions(text: &str) -> Vec<Edit> {
     let token = Token::parse(text);
     let mut edits = Vec::new();

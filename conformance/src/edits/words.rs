@@ -104,7 +104,7 @@ const SEPARATORS: [&str; 26] = [
     "|", "!", "*", ",", " ", "\t", "\n", "\0",
 ];
 
-/// What stands around a token, or around a word.
+/// What is put around a token, or around a word.
 const BRACKETS: [(&str, &str); 22] = [
     ("\"", "\""),
     ("'", "'"),

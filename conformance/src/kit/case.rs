@@ -30,7 +30,7 @@ impl<'a> Kit<'a> {
         }
     }
 
-    /// A codec on the suite's usual ring of two keys.
+    /// A codec on the suite's usual keyring of two keys.
     pub(crate) fn codec(&self) -> Result<Codec<'a>, Stop> {
         Ok(self.codec_of(&ring()?))
     }

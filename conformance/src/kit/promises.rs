@@ -44,7 +44,7 @@ pub(crate) fn must_open(
     }
 }
 
-/// Fails unless `token` is refused, for whatever reason that fits a token that the codec did not
+/// Fails unless `token` is rejected, for whatever reason that fits a token that the codec did not
 /// make.
 pub(crate) fn must_refuse(
     codec: &dyn RequestStateCodec,
@@ -67,7 +67,7 @@ pub(crate) fn must_refuse(
     )))
 }
 
-/// Fails unless a token of the codec's own is refused under another context.
+/// Fails unless a token of the codec's own is rejected under another context.
 pub(crate) fn must_refuse_context(
     codec: &dyn RequestStateCodec,
     token: &str,

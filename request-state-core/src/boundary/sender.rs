@@ -59,7 +59,7 @@ impl<'a> Sender<'a> {
         self.given_version(Some(version))
     }
 
-    /// Says that a message whose `_meta` names no protocol version has none, whatever the
+    /// Declares that a message whose `_meta` names no protocol version has none, whatever the
     /// [boundary](super::Boundary::version)'s is. A state that comes with it is rejected, and none is
     /// sealed for it.
     #[must_use]

@@ -87,10 +87,10 @@ pub enum KeyringError {
         /// The kid of the later one; `..` if it reads like a key.
         kid: String,
     },
-    /// The kid asked for is not in the ring.
+    /// The kid asked for is not in the keyring.
     #[error("the keyring has no key under the kid that should seal")]
     UnknownKid,
-    /// The environment variable spells no keyring.
+    /// The value of the environment variable is not a valid keyring.
     #[error("environment variable {name}: {problem}")]
     Variable {
         /// The variable's name.

@@ -93,8 +93,8 @@ impl Key {
         KeyText(text)
     }
 
-    /// The key of one algorithm: HKDF-SHA256 (RFC 5869) with this key as input keying material, no
-    /// salt, and `label` as info.
+    /// Derives the key of one algorithm: HKDF-SHA256 (RFC 5869) with this key as input keying material,
+    /// no salt, and `label` as info.
     ///
     /// Two labels give unrelated keys, so one keyring is safe under every backend at once. A codec
     /// of your own picks a label that names it and its version.

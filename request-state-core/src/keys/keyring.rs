@@ -16,10 +16,10 @@ use crate::wire;
 ///
 /// # Rotation
 ///
-/// No honest retry is refused on any replica when a key is replaced in three steps, each rolled
+/// No honest retry is rejected on any replica when a key is replaced in three steps, each rolled
 /// out everywhere before the next begins:
 ///
-/// 1. every replica gets the new key beside the old one and seals with the old;
+/// 1. every replica gets the new key next to the old one and seals with the old;
 /// 2. every replica seals with the new key;
 /// 3. one TTL and a minute after the last replica sealed with the old key, it is removed.
 ///
@@ -49,9 +49,9 @@ struct Entry {
 }
 
 impl Keyring {
-    /// A ring of `entries`, each a kid and its key, of which the first seals.
+    /// Creates a keyring from `(kid, key)` pairs. The first entry is the sealing key.
     ///
-    /// A kid is 1 to 64 of `A-Z a-z 0-9 _ -`, and is not secret: it stands in front of every token.
+    /// A kid is 1 to 64 of `A-Z a-z 0-9 _ -`, and is not secret: every token begins with it.
     ///
     /// Order matters, so pass an array or a vector. A `BTreeMap` would seal with the kid that sorts
     /// first, which after a rotation is most often the old one, and a `HashMap` with any, another
@@ -100,10 +100,11 @@ impl Keyring {
         })
     }
 
-    /// One fresh key under a random kid, for a server of a single process: on stdio, in a test.
+    /// Creates a keyring of one fresh key under a random kid, for a server of a single process: on stdio, in
+    /// a test.
     ///
-    /// After a restart, or in another process behind the same address, the kid is not in the ring,
-    /// so the log says `unknown_key` and nobody mistakes it for an attack.
+    /// After a restart, or in another process behind the same address, the kid is not in the
+    /// keyring, so the log says `unknown_key` and nobody mistakes it for an attack.
     ///
     /// # Errors
     ///
@@ -122,13 +123,13 @@ impl Keyring {
         Self::new([(kid, Key::fill_random().map_err(KeyringError::Random)?)])
     }
 
-    /// The same keys, of which the one under `kid` seals.
+    /// Returns a keyring of the same keys, of which the one under `kid` seals.
     ///
-    /// The keys and their counts of seals stay shared with this ring.
+    /// The keys and their counts of seals stay shared with this keyring.
     ///
     /// # Errors
     ///
-    /// [`KeyringError::UnknownKid`] when `kid` is not in the ring. It does not show `kid`, which may
+    /// [`KeyringError::UnknownKid`] when `kid` is not in the keyring. It does not show `kid`, which may
     /// be a key in the wrong place.
     ///
     /// ```
@@ -150,7 +151,7 @@ impl Keyring {
         })
     }
 
-    /// The kid and the key that seal. For authors of codecs.
+    /// Returns the kid and the key that seal. For authors of codecs.
     ///
     /// ```
     /// use request_state_core::{Key, Keyring};
@@ -164,7 +165,7 @@ impl Keyring {
         (&self.sealing.kid, &self.sealing.key)
     }
 
-    /// The key under `kid`, if it is in the ring. For authors of codecs.
+    /// Returns the key under `kid`, if it is in the keyring. For authors of codecs.
     ///
     /// ```
     /// use request_state_core::{Key, Keyring};
@@ -179,7 +180,7 @@ impl Keyring {
         self.iter().find_map(|(k, key)| (k == kid).then_some(key))
     }
 
-    /// Every kid and key, the one that seals first. For authors of codecs.
+    /// Returns every kid and key, the one that seals first. For authors of codecs.
     ///
     /// ```
     /// use request_state_core::{Key, Keyring};

@@ -1,10 +1,10 @@
 -- Ends the script where the store does not know what was redeemed.
 --
 -- KEYS[1]  the mark of the bucket
--- ARGV[1]  the floor, in milliseconds: the history must reach back to before it
+-- ARGV[1]  the limit, in milliseconds: the history must reach back to before it
 --
 -- Returns 'forgot' where the mark is missing or names another identity, after setting it anew, and
--- 'young' where the mark is not older than the floor.
+-- 'young' where the mark is not older than the limit.
 
 -- The last 16 digits are the birth, in milliseconds. What is before them is the identity: nothing where
 -- persistence is trusted, which says nothing of the time before it was.

@@ -1,6 +1,6 @@
 -- Sets the mark where it is missing or names another identity.
 --
 -- KEYS[1]  the mark of the bucket
--- ARGV[1]  a floor beyond every birth
+-- ARGV[1]  a limit beyond every birth
 
 return evicts() or 'marked'

@@ -1,4 +1,4 @@
-"""Writes vectors.json, the test vectors of token-format.md, which says how to run it.
+"""Writes vectors.json, the test vectors of docs/token-format.md, which says how to run it.
 
 `--check` writes nothing, and fails when the file is not what would be written.
 """

@@ -1,4 +1,4 @@
-"""token-format.md in Python: what make_vectors.py writes the vectors with.
+"""docs/token-format.md in Python: what make_vectors.py writes the vectors with.
 
 An implementation of its own, written from that page and from no other code, so that the library's
 tests compare two readings of one text. It needs the package `cryptography`.
