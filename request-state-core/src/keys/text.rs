@@ -12,7 +12,7 @@ use super::keyring::Keyring;
 impl FromStr for Keyring {
     type Err = KeyringError;
 
-    /// Reads `kid:key,kid:key`, the sealing key first, each key as [`Key`] reads it.
+    /// Parses `kid:key,kid:key`, the sealing key first, each key as [`Key`](crate::Key) does.
     ///
     /// White space around an entry is ignored.
     ///
