@@ -19,8 +19,8 @@ impl FromStr for Keyring {
     /// # Errors
     ///
     /// As for [`Keyring::new`], and: an empty entry, quotes around an entry or around the whole, an
-    /// entry without `:`, a bad key. An error
-    /// shows a kid only when its entry is otherwise good, since somebody will write `key:kid`.
+    /// entry without `:`, a bad key. An error shows a kid only when its entry is otherwise good, since
+    /// somebody will write `key:kid`.
     fn from_str(text: &str) -> Result<Self, KeyringError> {
         if text.trim().is_empty() {
             return Err(KeyringError::Empty);
