@@ -18,7 +18,8 @@ impl<C: RequestStateCodec> Boundary<C> {
     ///
     /// `request` is any JSON-RPC message or batch, as it arrived. What is not a request of the three
     /// methods passes untouched. `sender` is who sent it, as the server's authentication says:
-    /// `Some(name)`, `None` for anonymous (see [`Request::principal`]), or a [`Sender`].
+    /// `Some(name)`, `None` for anonymous (see
+    /// [`Request::principal`](crate::Request::principal)), or a [`Sender`].
     ///
     /// Keep the [`Round`] for the response, and pass it to [`seal_response`](Self::seal_response).
     ///

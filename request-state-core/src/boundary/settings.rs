@@ -42,7 +42,7 @@ use crate::sealer::Sealer;
 /// An answer that is not an object is removed. `inputResponses` without an answer left in it is
 /// removed.
 ///
-/// A request cannot be bound when it names no protocol version and neither the [`Sender`] nor
+/// A request cannot be bound when it names no protocol version and neither the [`Sender`](crate::Sender) nor
 /// [`version`](Self::version) gives one, or `_meta` names one that is not a string or is not an
 /// object itself; when the principal is empty, or missing though it is
 /// [required](Self::require_principal); and when the params cannot be digested (see
@@ -177,8 +177,8 @@ impl<C: RequestStateCodec> Boundary<C> {
     /// none, and then such a message cannot be bound.
     ///
     /// Where it differs from message to message, in a header or by session, pass it with
-    /// [`Sender::version`], which takes precedence. [`open`](Self::open) takes the version with each
-    /// request and does not use this one.
+    /// [`Sender::version`](crate::Sender::version), which takes precedence, as does the version of a
+    /// [`Request`](crate::Request).
     #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = Some(version.into());
@@ -189,7 +189,7 @@ impl<C: RequestStateCodec> Boundary<C> {
     /// expired, starts over instead of being rejected. Default: `true`.
     ///
     /// The handler then sees the request without state and answers, and asks again; the event
-    /// `restarted` is logged. [`Round::restarted_from`] names the flow that has expired: an effect
+    /// `restarted` is logged. [`Round::restarted_from`](crate::Round::restarted_from) names the flow that has expired: an effect
     /// that is guarded by its id is not guarded by the id of the new flow.
     #[must_use]
     pub fn restart_expired(mut self, restart: bool) -> Self {
@@ -213,7 +213,7 @@ impl<C: RequestStateCodec> Boundary<C> {
     ///
     /// [`Allow`](AnswersWithoutState::Allow) is for servers that must live with clients that lose
     /// states. The handler then sees answers that nobody asked for, and must tell by
-    /// [`Round::is_asked`]. With a state, even an expired one, answers that were not asked for are
+    /// [`Round::is_asked`](crate::Round::is_asked). With a state, even an expired one, answers that were not asked for are
     /// removed all the same.
     #[must_use]
     pub fn answers_without_state(mut self, answers: AnswersWithoutState) -> Self {

@@ -12,15 +12,15 @@ use super::keyring::Keyring;
 impl FromStr for Keyring {
     type Err = KeyringError;
 
-    /// Reads `kid:key,kid:key`, the sealing key first, each key as [`Key`] reads it.
+    /// Parses `kid:key,kid:key`, the sealing key first, each key as [`Key`](crate::Key) does.
     ///
     /// White space around an entry is ignored.
     ///
     /// # Errors
     ///
     /// As for [`Keyring::new`], and: an empty entry, quotes around an entry or around the whole, an
-    /// entry without `:`, a bad key. An error
-    /// shows a kid only when its entry is otherwise good, since somebody will write `key:kid`.
+    /// entry without `:`, a bad key. An error shows a kid only when its entry is otherwise good, since
+    /// somebody will write `key:kid`.
     fn from_str(text: &str) -> Result<Self, KeyringError> {
         if text.trim().is_empty() {
             return Err(KeyringError::Empty);

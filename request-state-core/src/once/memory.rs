@@ -265,8 +265,11 @@ impl MemoryStore {
         if held.is_none_or(|kept| kept.answer.is_some()) {
             return Ok(false);
         }
-        let released = shard.remove(id).map(|kept| self.give_room_back(kept));
-        Ok(released.is_some())
+        let Some(kept) = shard.remove(id) else {
+            return Ok(false);
+        };
+        self.give_room_back(kept);
+        Ok(true)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::boundary::sender::Sender;
 use crate::codec::RequestStateCodec;
 
 impl<C: RequestStateCodec> OnceBoundary<C> {
-    /// Opens the state of a message that arrived, as [`Boundary::open_request`] does, and redeems its
+    /// Opens the state of a message that arrived, as [`Boundary::open_request`](crate::Boundary::open_request) does, and redeems its
     /// round.
     ///
     /// If the future is dropped before it is done, the round may have been redeemed.
@@ -55,7 +55,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
     }
 
     /// Seals what the handler asks in its response to the request of `round`, as
-    /// [`Boundary::seal_response`] does, and keeps the response where [answers are given
+    /// [`Boundary::seal_response`](crate::Boundary::seal_response) does, and keeps the response where [answers are given
     /// again](Self::answer_again).
     ///
     /// It never fails. A response that cannot be kept is given all the same; that is logged.
