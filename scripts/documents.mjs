@@ -216,7 +216,7 @@ function docBlocks(text) {
 }
 
 // Paths that docs name: `docs/…`, `tests/…` and so on must exist, from the root or from the crate.
-const NAMED = /(?<![\w./<-])((?:docs|vectors|scripts|examples|tests|src|conformance|official|bench|request-state-\w+)\/[\w./-]*[\w/])(?![\w<{…*])/g;
+const NAMED = /(?<![\w./<-])((?:docs|vectors|scripts|examples|tests|src|conformance|mcp-conformance|bench|request-state-\w+)\/[\w./-]*[\w/])(?![\w<{…*])/g;
 
 function checkPaths(paths) {
     const findings = [];

@@ -39,5 +39,5 @@ everything=(--workspace --exclude request-state-bench --exclude request-state-ex
 # Builds the docs of all crates. cargo does so in any order, and rustdoc links to the crates whose folder it finds.
 docs() {
     mkdir -p "$target/doc/request_state_core"
-    cargo doc "${everything[@]}" --exclude request-state-official --no-deps
+    cargo doc "${everything[@]}" --exclude request-state-mcp-conformance --no-deps
 }

@@ -19,7 +19,7 @@
 //! # In the repository only
 //!
 //! Some of what the pages name is not in a published crate: `examples/postgres`, a store on Postgres and a
-//! transfer that redeems in its own transaction; `official`, MCP's own conformance suite against sealed
+//! transfer that redeems in its own transaction; `mcp-conformance`, MCP's own conformance suite against sealed
 //! servers; `bench`, the benchmarks; and `scripts`.
 
 // A page begins with definitions of its links, which lead to other places in rustdoc than on disk: the first

@@ -3,9 +3,9 @@
 //! nobody asked for, and with such answers allowed; and against a server that is not sealed, which
 //! must fail it.
 //!
-//! `official (some|all) NODE SUITE OUTPUT`: which settings, a Node.js of version 22 or later, the
+//! `mcp-conformance (some|all) NODE SUITE OUTPUT`: which settings, a Node.js of version 22 or later, the
 //! suite's `index.js`, and a directory for what the suite writes, which is emptied first.
-//! `scripts/official` brings the last three.
+//! `scripts/mcp-conformance` brings the last three.
 #![forbid(unsafe_code)]
 
 mod proxy;
@@ -27,7 +27,8 @@ use tokio::sync::Semaphore;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-const USAGE: &str = "usage: official (some|all) NODE SUITE OUTPUT; see scripts/official";
+const USAGE: &str =
+    "usage: mcp-conformance (some|all) NODE SUITE OUTPUT; see scripts/mcp-conformance";
 
 /// How many scenarios run at once. Each is a process of Node.js.
 const AT_ONCE: usize = 2;
@@ -35,7 +36,7 @@ const AT_ONCE: usize = 2;
 /// The servers of one run of all scenarios.
 #[derive(Clone, Copy)]
 struct Setting {
-    /// An argument of `official-server`.
+    /// An argument of `mcp-conformance-server`.
     server: &'static str,
     /// Whether answers that nobody asked for reach the handlers.
     allows: bool,
@@ -68,7 +69,7 @@ async fn main() -> ExitCode {
     match run_or_signal().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("official: {error}");
+            eprintln!("mcp-conformance: {error}");
             ExitCode::FAILURE
         }
     }
@@ -155,7 +156,7 @@ impl Setting {
         self
     }
 
-    /// The arguments of `official-server`.
+    /// The arguments of `mcp-conformance-server`.
     fn args(self) -> Vec<&'static str> {
         let allow = self.allows.then_some(ALLOW);
         [self.server].into_iter().chain(allow).collect()

@@ -1,7 +1,7 @@
 //! An MCP server with the fixtures of the official suite, sealed by one of the backends.
 //!
-//! `official-server BACKEND` takes its keys from the variable `REQUEST_STATE_KEYS`, so that several
-//! processes share one keyring; `official-server --unsealed` is the same server without protection.
+//! `mcp-conformance-server BACKEND` takes its keys from the variable `REQUEST_STATE_KEYS`, so that several
+//! processes share one keyring; `mcp-conformance-server --unsealed` is the same server without protection.
 //! With `--once`, each round counts once, in this process. With `--two-users` it knows two bearer tokens, `alices-token` and `bobs-token`, and lets nobody else in.
 //! It prints its address on one line and serves until it is killed.
 #![forbid(unsafe_code)]
@@ -32,7 +32,7 @@ use tokio::net::TcpListener;
 use tracing_subscriber::filter::LevelFilter;
 
 const USAGE: &str =
-    "usage: official-server [--port N] (--unsealed | [--allow-answers-without-state] [--once] [--two-users] BACKEND)
+    "usage: mcp-conformance-server [--port N] (--unsealed | [--allow-answers-without-state] [--once] [--two-users] BACKEND)
 BACKEND is aes-gcm, ring, chacha20-poly1305 or hmac";
 
 struct Args {
@@ -50,7 +50,7 @@ async fn main() -> ExitCode {
     match run().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("official-server: {error}");
+            eprintln!("mcp-conformance-server: {error}");
             ExitCode::FAILURE
         }
     }

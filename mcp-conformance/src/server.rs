@@ -21,10 +21,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `official-server` with `arguments`; its log goes to the file `log`.
+    /// Starts `mcp-conformance-server` with `arguments`; its log goes to the file `log`.
     pub async fn start(arguments: &[&str], log: &Path) -> Result<Self, Failure> {
         // Cargo puts both programs of this package into one directory.
-        let program = std::env::current_exe()?.with_file_name("official-server");
+        let program = std::env::current_exe()?.with_file_name("mcp-conformance-server");
         let mut process = Command::new(program)
             .args(arguments)
             .stdin(Stdio::null())
