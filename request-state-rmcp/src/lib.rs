@@ -5,6 +5,20 @@
 //! handler sees a state, or an answer, that a client made up. [`Boundary`](request_state_core::Boundary)
 //! has what is opened, rejected and sealed.
 //!
+//! ```toml
+//! [dependencies]
+//! request-state = "0.1"
+//! request-state-rmcp = "0.1"
+//! rmcp = { version = "3.11", features = ["server"] }
+//! ```
+//!
+//! rmcp's own feature `request-state` is something else, and is not needed: see [how it
+//! differs](https://docs.rs/request-state/latest/request_state/manual/differences/). How long a user may
+//! take, what the log says and how keys are rotated is in
+//! [operations](https://docs.rs/request-state/latest/request_state/manual/operations/).
+//!
+//! # The files
+//!
 //! | file | subject |
 //! |---|---|
 //! | `sealed_service.rs` | the wrapper and its settings |
