@@ -42,7 +42,10 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 ///
 /// The crate `request-state-conformance` tests all of this on any codec. In addition, it reports what most
 /// codecs do only by mistake as *suspicious*, such as a bit that flips with every encoding.
-/// `docs/custom-codec.md` explains both.
+/// [A codec of your own](https://docs.rs/request-state/latest/request_state/manual/custom_codec/) explains both.
+///
+/// It is not the struct of the same name in rmcp's feature `request-state`, and their tokens are not
+/// interchangeable: see [how it differs](https://docs.rs/request-state/latest/request_state/manual/differences/).
 ///
 /// The trait is object-safe, and references, `Box` and `Arc` of a codec are codecs:
 /// `Sealer<Arc<dyn RequestStateCodec>>` is a type like any other.
@@ -78,13 +81,13 @@ pub trait RequestStateCodec: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Every other token is refused: see [`DecodeError`]. The form is checked first, then the kid,
+    /// Every other token is rejected: see [`DecodeError`]. The form is checked first, then the kid,
     /// then the authenticity, then (where the codec can tell) the context. A codec whose disclosure is
-    /// [opaque](Disclosure::Opaque) answers [`DecodeError::Unauthentic`] for its own token under another
+    /// [opaque](Disclosure::Opaque) returns [`DecodeError::Unauthentic`] for its own token under another
     /// context; a [typed](Disclosure::Typed) one, [`DecodeError::OtherContext`].
     fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError>;
 
-    /// Whether the holder of a token is unable to read its payload.
+    /// Returns `true` if the holder of a token is unable to read its payload.
     ///
     /// The answer decides where [`Sealer`](crate::Sealer) keeps the digests of the principal and
     /// the request: inside an encrypted payload, where they give the operator an exact reason, or
@@ -94,10 +97,10 @@ pub trait RequestStateCodec: Send + Sync {
         false
     }
 
-    /// How much the caller of [`Sealer::open`](crate::Sealer::open) learns about a refusal, unless
-    /// the sealer's builder says otherwise. The default is [`Disclosure::Opaque`].
+    /// Returns how much the caller of [`Sealer::open`](crate::Sealer::open) learns about a rejection,
+    /// unless the sealer's builder says otherwise. The default is [`Disclosure::Opaque`].
     ///
-    /// A codec that says [`Disclosure::Typed`] answers [`DecodeError::OtherContext`] for its own
+    /// A codec that returns [`Disclosure::Typed`] returns [`DecodeError::OtherContext`] for its own
     /// token under another context, and for nothing else.
     fn disclosure(&self) -> Disclosure {
         Disclosure::Opaque
@@ -160,14 +163,14 @@ impl<C: RequestStateCodec + ?Sized> RequestStateCodec for Arc<C> {
     }
 }
 
-/// What the caller of [`Sealer::open`](crate::Sealer::open) learns about a refusal.
+/// What the caller of [`Sealer::open`](crate::Sealer::open) learns about a rejection.
 ///
 /// The operator learns the exact reason either way, from the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disclosure {
-    /// Every refusal is [`OpenError::Invalid`](crate::OpenError::Invalid).
+    /// Every rejection is [`OpenError::Invalid`](crate::OpenError::Invalid).
     Opaque,
-    /// A refusal is `Invalid`, `Mismatch` or `Expired`.
+    /// A rejection is `Invalid`, `Mismatch` or `Expired`.
     Typed,
 }
 
@@ -184,7 +187,7 @@ pub enum EncodeError {
     Unavailable(#[source] BoxError),
 }
 
-/// Why a codec refused a token.
+/// Why a codec rejected a token.
 ///
 /// For the operator's log. [`Sealer`](crate::Sealer) never hands it to its caller.
 #[derive(Debug, thiserror::Error)]
@@ -193,7 +196,7 @@ pub enum DecodeError {
     /// Not of the form of this codec's tokens.
     #[error("the token is malformed")]
     Malformed,
-    /// Of the right form, under a kid that is not in the ring.
+    /// Of the right form, under a kid that is not in the keyring.
     #[error("the token's kid is not in the keyring")]
     UnknownKey,
     /// Not made by this codec under the key that the token names; or, from an opaque codec, made
@@ -204,7 +207,7 @@ pub enum DecodeError {
     #[error("the token belongs to another context")]
     OtherContext,
     /// Something that the codec needs did not work, so nothing is known about the token. Never a
-    /// refusal: a key service that says "not mine" has answered, and that is `Unauthentic`. At a
+    /// rejection: a key service that says "not mine" has answered, and that is `Unauthentic`. At a
     /// [`Boundary`](crate::Boundary) the client gets an internal error and may repeat. The log has
     /// the kind of the I/O error behind it, if the error or one of its sources is one.
     #[error("the codec could not decode")]

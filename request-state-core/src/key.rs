@@ -33,7 +33,7 @@ impl Key {
     /// The length of a key, in bytes.
     pub const LEN: usize = 32;
 
-    /// A fresh key from the operating system's random source.
+    /// Creates a fresh key from the operating system's random source.
     ///
     /// # Errors
     ///
@@ -53,8 +53,8 @@ impl Key {
         Ok(key)
     }
 
-    /// The key of one algorithm: HKDF-SHA256 (RFC 5869) with this key as input keying material, no
-    /// salt, and `label` as info.
+    /// Derives the key of one algorithm: HKDF-SHA256 (RFC 5869) with this key as input keying material,
+    /// no salt, and `label` as info.
     ///
     /// Two labels give unrelated keys, so one keyring is safe under every backend at once. A codec
     /// of your own picks a label that names it and its version.
@@ -109,7 +109,7 @@ impl FromStr for Key {
     ///
     /// # Errors
     ///
-    /// [`KeyError::Encoding`] when the text is none of them, and [`KeyError::Length`] when it
+    /// [`KeyError::Encoding`] when the text has none of these forms, and [`KeyError::Length`] when it
     /// encodes another number of bytes. Neither shows any of the text.
     fn from_str(text: &str) -> Result<Self, KeyError> {
         let mut key = Self(Box::new([0; Self::LEN]));

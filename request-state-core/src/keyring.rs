@@ -19,10 +19,10 @@ use crate::wire;
 ///
 /// # Rotation
 ///
-/// No honest retry is refused on any replica when a key is replaced in three steps, each rolled
+/// No honest retry is rejected on any replica when a key is replaced in three steps, each rolled
 /// out everywhere before the next begins:
 ///
-/// 1. every replica gets the new key beside the old one and seals with the old;
+/// 1. every replica gets the new key next to the old one and seals with the old;
 /// 2. every replica seals with the new key;
 /// 3. one TTL and a minute after the last replica sealed with the old key, it is removed.
 ///
@@ -52,9 +52,9 @@ struct Entry {
 }
 
 impl Keyring {
-    /// A ring of `entries`, each a kid and its key, of which the first seals.
+    /// Creates a keyring from `(kid, key)` pairs. The first entry is the sealing key.
     ///
-    /// A kid is 1 to 64 of `A-Z a-z 0-9 _ -`, and is not secret: it stands in front of every token.
+    /// A kid is 1 to 64 of `A-Z a-z 0-9 _ -`, and is not secret: every token begins with it.
     ///
     /// Order matters, so pass an array or a vector. A `BTreeMap` would seal with the kid that sorts
     /// first, which after a rotation is most often the old one, and a `HashMap` with any, another
@@ -103,12 +103,12 @@ impl Keyring {
         })
     }
 
-    /// The ring that the environment variable `var` spells, as [`FromStr`] reads it.
+    /// Parses a keyring from the environment variable `var`, as [`FromStr`] does.
     ///
     /// # Errors
     ///
     /// [`KeyringError::VariableNotSet`], [`KeyringError::VariableNotUnicode`], and
-    /// [`KeyringError::Variable`] when it spells no keyring. Each names the variable.
+    /// [`KeyringError::Variable`] when its value is not a valid keyring. Each names the variable.
     ///
     /// ```
     /// use request_state_core::Keyring;
@@ -131,10 +131,11 @@ impl Keyring {
         }
     }
 
-    /// One fresh key under a random kid, for a server of a single process: on stdio, in a test.
+    /// Creates a keyring of one fresh key under a random kid, for a server of a single process: on stdio, in
+    /// a test.
     ///
-    /// After a restart, or in another process behind the same address, the kid is not in the ring,
-    /// so the log says `unknown_key` and nobody mistakes it for an attack.
+    /// After a restart, or in another process behind the same address, the kid is not in the
+    /// keyring, so the log says `unknown_key` and nobody mistakes it for an attack.
     ///
     /// # Errors
     ///
@@ -153,13 +154,13 @@ impl Keyring {
         Self::new([(kid, Key::fill_random().map_err(KeyringError::Random)?)])
     }
 
-    /// The same keys, of which the one under `kid` seals.
+    /// Returns a keyring of the same keys, of which the one under `kid` seals.
     ///
-    /// The keys and their counts of seals stay shared with this ring.
+    /// The keys and their counts of seals stay shared with this keyring.
     ///
     /// # Errors
     ///
-    /// [`KeyringError::UnknownKid`] when `kid` is not in the ring. It does not show `kid`, which may
+    /// [`KeyringError::UnknownKid`] when `kid` is not in the keyring. It does not show `kid`, which may
     /// be a key in the wrong place.
     ///
     /// ```
@@ -181,7 +182,7 @@ impl Keyring {
         })
     }
 
-    /// The kid and the key that seal. For authors of codecs.
+    /// Returns the kid and the key that seal. For authors of codecs.
     ///
     /// ```
     /// use request_state_core::{Key, Keyring};
@@ -195,7 +196,7 @@ impl Keyring {
         (&self.sealing.kid, &self.sealing.key)
     }
 
-    /// The key under `kid`, if it is in the ring. For authors of codecs.
+    /// Returns the key under `kid`, if it is in the keyring. For authors of codecs.
     ///
     /// ```
     /// use request_state_core::{Key, Keyring};
@@ -210,7 +211,7 @@ impl Keyring {
         self.iter().find_map(|(k, key)| (k == kid).then_some(key))
     }
 
-    /// Every kid and key, the one that seals first. For authors of codecs.
+    /// Returns every kid and key, the one that seals first. For authors of codecs.
     ///
     /// ```
     /// use request_state_core::{Key, Keyring};
@@ -365,10 +366,10 @@ pub enum KeyringError {
         /// The kid of the later one; `..` if it reads like a key.
         kid: String,
     },
-    /// The kid asked for is not in the ring.
+    /// The kid asked for is not in the keyring.
     #[error("the keyring has no key under the kid that should seal")]
     UnknownKid,
-    /// The environment variable spells no keyring.
+    /// The value of the environment variable is not a valid keyring.
     #[error("environment variable {name}: {problem}")]
     Variable {
         /// The variable's name.

@@ -1,4 +1,4 @@
-//! What a codec makes of the keys of a ring, once, when it is made.
+//! A value for every key of a keyring, such as a cipher with its key schedule.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::key::Key;
 use crate::keyring::Keyring;
 
 impl Keyring {
-    /// What a codec prepares of every key, by kid: a cipher with its key schedule, say.
+    /// Computes a value for every key, such as a cipher with its key schedule, and indexes it by kid.
     ///
     /// `prepare` is called once for each key. For authors of codecs.
     ///
@@ -35,7 +35,7 @@ impl Keyring {
 
 /// What a codec made of each key of a [`Keyring`]; see [`Keyring::prepare`].
 ///
-/// Finding one takes the same time whether the ring holds one key or a hundred. A clone is cheap.
+/// Finding one takes the same time whether the keyring holds one key or a hundred. A clone is cheap.
 pub struct Prepared<C>(Arc<Ciphers<C>>);
 
 struct Ciphers<C> {
@@ -45,13 +45,13 @@ struct Ciphers<C> {
 }
 
 impl<C> Prepared<C> {
-    /// The kid that seals, and what was made of its key.
+    /// Returns the kid that seals, and what was computed for its key.
     #[must_use]
     pub fn sealing(&self) -> (&str, &C) {
         (self.0.keys.sealing().0, &self.0.sealing)
     }
 
-    /// What was made of the key under `kid`, if it is in the ring.
+    /// Returns what was computed for the key under `kid`, if it is in the keyring.
     #[must_use]
     pub fn get(&self, kid: &str) -> Option<&C> {
         if kid == self.0.keys.sealing().0 {
@@ -61,7 +61,7 @@ impl<C> Prepared<C> {
         }
     }
 
-    /// The ring that it was made of.
+    /// Returns the keyring that it was made from.
     #[must_use]
     pub fn keys(&self) -> &Keyring {
         &self.0.keys

@@ -1,4 +1,4 @@
-//! What keeps a value from being sealed or digested, and where in the value it stands.
+//! What keeps a value from being sealed or digested, and where in the value it is.
 
 use std::fmt;
 
@@ -15,14 +15,14 @@ pub enum Problem {
     TooDeep,
     /// An object with the same key twice, as `#[serde(flatten)]` can emit it.
     DuplicateKey,
-    /// A map key that is no string, number, boolean, character or unit variant.
+    /// A map key that is not a string, number, boolean, character or unit variant.
     Key,
     /// A map key of a state that is one of the two names under which serde_json passes numbers and
     /// raw values. With some of its features on, it would read the map back as something else.
     ReservedKey,
-    /// A number whose exponent does not fit in 64 bits, or text in a number's place that is none.
+    /// A number whose exponent does not fit in 64 bits, or text in a number's place that is not one.
     Number,
-    /// A `serde_json::value::RawValue`, whose text was never looked into. Pass a
+    /// A `serde_json::value::RawValue`, whose text was never parsed. Pass a
     /// `serde_json::Value`.
     RawValue,
     /// The value's own `Serialize` implementation reported an error, which is not repeated here: it
@@ -60,7 +60,7 @@ impl ser::Error for Problem {
     }
 }
 
-/// One step into a value. Only names that stand in the program's text are kept: a map's keys may
+/// One step into a value. Only names that are in the program's text are kept: a map's keys may
 /// be data, and secret.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {

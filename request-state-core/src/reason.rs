@@ -1,4 +1,4 @@
-//! Why a token was refused: for the operator exactly, for the caller as far as disclosure allows.
+//! Why a token was rejected: for the operator exactly, for the caller as far as disclosure allows.
 
 use std::error::Error;
 use std::io::ErrorKind;
@@ -10,21 +10,21 @@ use crate::codec::{DecodeError, Disclosure};
 /// All three print the same text, so that an error shown to a client tells it nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenError {
-    /// Not a token of ours: malformed, too long, forged, under an unknown key. Or ours, and of no
-    /// use: minted by a clock ahead of this one, or holding a state of another type. Under
-    /// [`Disclosure::Opaque`], any refusal.
+    /// The token is not valid: it is malformed, too long, forged, or names an unknown key. Also returned
+    /// for authentic tokens that cannot be used, since a clock ahead of this one minted them or they hold a
+    /// state of another type, and under [`Disclosure::Opaque`] for every rejection.
     Invalid,
-    /// A token of ours for another principal, request or server.
+    /// The token is authentic, but for another principal, request or server.
     Mismatch,
-    /// A token of ours for this principal and request, too late.
+    /// The token is authentic and for this principal and request, but came too late.
     Expired,
 }
 
 impl OpenError {
-    /// The JSON-RPC error code of a refusal: invalid params.
+    /// The JSON-RPC error code of a rejection: invalid params.
     pub const CODE: i32 = -32602;
 
-    /// The JSON-RPC error message of a refusal, whatever its cause. Also what [`Display`] prints.
+    /// The JSON-RPC error message of a rejection, whatever its cause. Also what [`Display`] prints.
     ///
     /// [`Display`]: std::fmt::Display
     pub const MESSAGE: &'static str = "Invalid or expired requestState";

@@ -1,5 +1,5 @@
 //! What the tokens of all backends share: the kid in front, strict base64url, length-prefixed
-//! parts, random nonces. Codecs of your own may use it as ours do.
+//! parts, random nonces. Codecs of your own may use it, as those of this library do.
 
 use std::sync::LazyLock;
 
@@ -11,8 +11,8 @@ use crate::codec::{DecodeError, EncodeError};
 /// The longest kid, in bytes.
 pub const MAX_KID_LEN: usize = 64;
 
-/// RFC 4648 section 5 without padding. By default the engine refuses trailing bits that are not
-/// zero (section 3.5), so that a token has one spelling.
+/// RFC 4648 section 5 without padding. By default the engine rejects trailing bits that are not
+/// zero (section 3.5), so that no other string decodes to the same payload.
 const STRICT: GeneralPurposeConfig = base64::engine::general_purpose::NO_PAD;
 
 #[cfg(any(
@@ -35,7 +35,7 @@ static BASE64URL: LazyLock<base64::engine::GeneralPurpose> = LazyLock::new(|| {
 
 const UNPADDED: base64::engine::DecodePaddingMode = base64::engine::DecodePaddingMode::RequireNone;
 
-/// Whether `text` may name a key: 1 to [`MAX_KID_LEN`] of `A-Z a-z 0-9 _ -`.
+/// Returns `true` if `text` may name a key: 1 to [`MAX_KID_LEN`] of `A-Z a-z 0-9 _ -`.
 ///
 /// ```
 /// use request_state_core::wire::is_kid;
@@ -56,7 +56,7 @@ pub fn is_kid(text: &str) -> bool {
 ///
 /// # Errors
 ///
-/// [`DecodeError::Malformed`] when there is no `.`, or what stands before it [is no kid](is_kid).
+/// [`DecodeError::Malformed`] when there is no `.`, or what is before it [is not a valid kid](is_kid).
 ///
 /// ```
 /// use request_state_core::wire::split_kid;
@@ -112,7 +112,7 @@ fn unencodable() -> EncodeError {
     EncodeError::Unavailable("the payload is too large to encode".into())
 }
 
-/// Decodes one part of a token: base64url without padding, in its one canonical spelling.
+/// Decodes one part of a token: base64url without padding, in its canonical form.
 ///
 /// # Errors
 ///
@@ -148,7 +148,7 @@ pub fn push_prefixed(out: &mut Vec<u8>, part: &[u8]) {
     out.extend_from_slice(part);
 }
 
-/// The length of `part` as [`push_prefixed`] writes it, for a MAC or hash that takes its input in
+/// Returns the length of `part` as [`push_prefixed`] writes it, for a MAC or hash that takes its input in
 /// pieces.
 ///
 /// ```
@@ -160,7 +160,7 @@ pub fn length_prefix(part: &[u8]) -> [u8; 8] {
     (part.len() as u64).to_be_bytes()
 }
 
-/// `N` bytes from the operating system's random source, in one call.
+/// Returns `N` bytes from the operating system's random source, in one call.
 ///
 /// Nothing is buffered in user space: after a fork, a buffer would hand the same nonce to both
 /// processes.

@@ -1,4 +1,4 @@
-//! What a JSON-RPC message is, and where its state stands. No message makes any of this panic.
+//! What a JSON-RPC message is, and where its state is. No message makes any of this panic.
 
 use serde_json::{Map, Value, json};
 
@@ -94,9 +94,9 @@ pub(super) fn turn_into_internal_error(response: &mut Value) {
     *response = json!({"jsonrpc": "2.0", "id": id, "error": error});
 }
 
-/// Calls `work` with each message of a batch, also where arrays stand in arrays.
+/// Calls `work` with each message of a batch, also where arrays are in arrays.
 ///
-/// Without recursion: how deep they stand is the client's choice.
+/// Without recursion: how deep they are is the client's choice.
 pub(super) fn for_each(batch: &mut Value, mut work: impl FnMut(&mut Value)) {
     let mut waiting = vec![batch];
     while let Some(value) = waiting.pop() {

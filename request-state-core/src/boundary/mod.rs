@@ -62,7 +62,7 @@ use crate::sealer::Sealer;
 ///
 /// # What happens to a request
 ///
-/// Only `tools/call`, `prompts/get` and `resources/read` are looked into, and of those only
+/// Only `tools/call`, `prompts/get` and `resources/read` are read, and of those only
 /// `params.requestState` and `params.inputResponses`:
 ///
 /// | `requestState` | what the handler sees of it | of `inputResponses` |
@@ -112,14 +112,14 @@ use crate::sealer::Sealer;
 /// # What it costs
 ///
 /// Each request of the three methods is digested once, before the handler may change it, also when
-/// it carries no state: its answer may. Other messages cost a look at their method.
-/// `docs/performance.md` has figures.
+/// it carries no state: its answer may. Of other messages only the method is read.
+/// [Performance](https://docs.rs/request-state/latest/request_state/manual/performance/) has figures.
 ///
 /// # What is logged
 ///
 /// Each rejection, each request that starts over, and each request that lost answers is an event of
 /// target `request_state` with a `reason`, and so is each response that could not be sealed.
-/// `docs/operations.md` lists them. No event has a state, a token, a principal, a param or an answer
+/// [Operations](https://docs.rs/request-state/latest/request_state/manual/operations/#the-events) lists them. No event has a state, a token, a principal, a param or an answer
 /// in it.
 ///
 /// # Example

@@ -19,8 +19,8 @@ use crate::sealer::ConfigError;
 /// replica, one reaches the handler.
 ///
 /// Made by [`Boundary::once`]. It has the methods of the boundary under the same names, and they are
-/// async: they ask the store. `docs/single-use.md` says which store is for whom, and what becomes of a
-/// round when a response is lost or a process crashes.
+/// async: they ask the store. [Single use](https://docs.rs/request-state/latest/request_state/manual/single_use/) says which store
+/// is for whom, and what becomes of a round when a response is lost or a process crashes.
 ///
 /// # What happens to a request
 ///
@@ -128,7 +128,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         self
     }
 
-    /// Answers an honest repetition again: the same token with the same answers gets the response that
+    /// Gives an honest repetition the same response: the same token with the same answers gets the one that
     /// the first presentation got, and the handler does not run again. Default: it is rejected.
     ///
     /// Responses are kept in the store, sealed by the sealer's codec, for as long as the round is.

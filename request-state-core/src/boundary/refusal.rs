@@ -50,7 +50,7 @@ impl Refusal {
         Self::of(Cause::InProgress)
     }
 
-    /// Creates the refusal of a repetition whose answer is lost: for frameworks that cannot read a
+    /// Creates the rejection of a repetition whose answer is lost: for frameworks that cannot read a
     /// [kept answer](super::Kept) into their types.
     #[must_use]
     pub fn outcome_unknown() -> Self {
@@ -101,7 +101,7 @@ impl Refusal {
     /// Returns the whole JSON-RPC message that answers the request, or the batch.
     ///
     /// Its id is that of the message that [`open_request`](super::Boundary::open_request) rejected.
-    /// A refusal of [`open`](super::Boundary::open) has none: use the other three methods.
+    /// A rejection by [`open`](super::Boundary::open) has none: use the other three methods.
     #[must_use]
     pub fn response(&self) -> Value {
         let mut error = json!({"code": self.code(), "message": self.message()});

@@ -15,7 +15,7 @@ use crate::sealer::SealError;
 /// A request that was let through, and what its response is sealed for.
 ///
 /// It holds the digest of the request and what its token says of the flow, and neither the params
-/// nor the state. A handler that acts on an answer can look at [`flow`](Self::flow) and
+/// nor the state. A handler that acts on an answer can read [`flow`](Self::flow) and
 /// [`asked`](Self::asked).
 #[derive(Clone, Debug)]
 #[must_use = "without the round the response is not sealed, and the plain state leaves"]

@@ -106,7 +106,7 @@ impl<'a, P: ?Sized> Incoming<'a, P> {
         self
     }
 
-    /// Says that the server could not identify the sender, though it should have. The principal of
+    /// Marks the sender as one that the server could not identify, though it should have. The principal of
     /// the request is then ignored; a state that comes with it is rejected, and none is sealed for
     /// it.
     #[must_use]
