@@ -163,12 +163,14 @@ const DEFINITIONS = ["src/links.md", "docs/drawings/rustdoc.md"];
 function checkShown(paths) {
     const findings = [];
     const used = new Set();
+    const shownPages = new Set();
     for (const [source, text] of sources(paths)) {
         const own = new Set();
         for (const [, shown] of text.matchAll(/include_str!\("([^"]+\.md)"\)/g)) {
             const path = normalize(join(dirname(source), shown));
             const page = paths.get(path);
             if (!page) continue;
+            shownPages.add(path);
             if (DEFINITIONS.includes(path)) {
                 for (const label of links(page).definitions.keys()) own.add(label);
                 continue;
@@ -181,6 +183,9 @@ function checkShown(paths) {
                 used.add(label);
             }
         }
+    }
+    for (const [path] of markdown(paths)) {
+        if (/^docs\/[^/]+$/.test(path) && !shownPages.has(path)) findings.push({ path, line: 1, what: "is not a page of the manual: src/manual.rs" });
     }
     for (const path of DEFINITIONS) {
         for (const { offset, label } of links(paths.get(path) ?? "").found) {
@@ -442,7 +447,7 @@ function selfTest() {
         "docs/b.md": "# B, `c`\n\n## B: c\n\n`docs/b.md` is this page.\n",
         "examples/tour/main.rs": "",
         "src/links.md": "[b]: crate::b\n",
-        "src/lib.rs": "#![doc = include_str!(\"links.md\")]\n#![doc = include_str!(\"../README.md\")]\n\n/// Returns it.\n#[must_use]\npub fn it() {}\n\npub trait T {\n    /// Makes it.\n    fn make();\n}\n",
+        "src/lib.rs": "#![doc = include_str!(\"links.md\")]\n#![doc = include_str!(\"../README.md\")]\n#![doc = include_str!(\"../docs/b.md\")]\n\n/// Returns it.\n#[must_use]\npub fn it() {}\n\npub trait T {\n    /// Makes it.\n    fn make();\n}\n",
         "request-state-core/src/lib.rs": "/// Returns it.\npub fn it() {}\n",
     };
     const edited = (path, from, to) => {
@@ -458,6 +463,7 @@ function selfTest() {
         ["checkLinks", "request-state-cor is not one of the crates", edited("README.md", "request-state-core", "request-state-cor")],
         ["checkShown", "docs/b.md is dead in rustdoc", edited("README.md", "[b][b]", "[b](docs/b.md)")],
         ["checkShown", "[b] is dead in rustdoc", edited("src/links.md", "[b]: ", "[d]: ")],
+        ["checkShown", "is not a page of the manual", edited("src/lib.rs", "../docs/b.md", "../docs/c.md")],
         ["checkShown", "no page has a link [d]", edited("src/links.md", "[b]: ", "[d]: crate::d\n[b]: ")],
         ["checkPaths", "docs/c.md does not exist", edited("docs/b.md", "`docs/b.md`", "`docs/c.md`")],
         ["checkNamedPages", "link to the manual", edited("request-state-core/src/lib.rs", "it.", "it: `docs/b.md`.")],
