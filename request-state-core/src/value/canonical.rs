@@ -17,6 +17,8 @@
 //! One pass writes into one buffer. An object whose members do not come sorted is put in order when
 //! it ends.
 
+use std::cmp::Ordering;
+
 use super::number;
 use super::output::{Closing, Output};
 use crate::problem::Problem;
@@ -108,33 +110,23 @@ impl Output for Canonical {
     fn assign(_: &mut Vec<u8>) {}
 
     #[inline]
-    fn key_at(out: &[u8], start: usize) -> Option<&[u8]> {
-        let (_, mut rest) = out.get(start..)?.split_first()?; // the `S`
-        let (mut length, mut shift) = (0usize, 0);
-        while let Some((byte, text)) = rest.split_first() {
-            rest = text;
-            length |= usize::from(byte & 0x7f).wrapping_shl(shift);
-            shift = shift.wrapping_add(7);
-            if *byte < 0x80 {
-                break;
-            }
-        }
-        rest.get(..length)
+    fn order(out: &[u8], a: usize, b: usize) -> Option<Ordering> {
+        Some(key_at(out, a)?.cmp(key_at(out, b)?))
     }
 
     #[inline]
-    fn is_left_out(key: &[u8]) -> bool {
-        VOLATILE.contains(&key)
+    fn is_left_out(out: &[u8], start: usize) -> Option<bool> {
+        Some(VOLATILE.contains(&key_at(out, start)?))
     }
 
     /// A null, and `arguments` without members, which clients send or leave out as their code path has it.
     #[inline]
-    fn is_absent(key: &[u8], value: &[u8]) -> bool {
-        match value {
+    fn is_absent(out: &[u8], start: usize, value: usize) -> Option<bool> {
+        Some(match out.get(value..)? {
             b"n" => true,
-            b"{}" => key == b"arguments",
+            b"{}" => key_at(out, start)? == b"arguments",
             _ => false,
-        }
+        })
     }
 
     #[inline]
@@ -147,6 +139,22 @@ impl Output for Canonical {
             Ok(())
         }
     }
+}
+
+/// The key that was written at `start`.
+#[inline]
+fn key_at(out: &[u8], start: usize) -> Option<&[u8]> {
+    let (_, mut rest) = out.get(start..)?.split_first()?; // the `S`
+    let (mut length, mut shift) = (0usize, 0);
+    while let Some((byte, text)) = rest.split_first() {
+        rest = text;
+        length |= usize::from(byte & 0x7f).wrapping_shl(shift);
+        shift = shift.wrapping_add(7);
+        if *byte < 0x80 {
+            break;
+        }
+    }
+    rest.get(..length)
 }
 
 /// Moves the members of an object together.

@@ -155,11 +155,12 @@ impl<O: Output> Struct<'_, O> {
                 if std::mem::replace(has_text, true) {
                     return walk.reject(Problem::DuplicateKey);
                 }
-                value.serialize(Walker {
+                let written = value.serialize(Walker {
                     walk,
                     place: Place::NumberText,
                     level: 0,
-                })
+                });
+                walk.record(written)
             }
         }
     }

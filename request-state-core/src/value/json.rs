@@ -1,5 +1,6 @@
 //! A state as JSON, there and back.
 
+use std::cmp::Ordering;
 use std::sync::LazyLock;
 
 use serde::Serialize;
@@ -101,27 +102,33 @@ impl Output for Json {
         out.push(b':');
     }
 
-    /// What is between its quotes. serde_json escapes a key in one way only, so two keys are the same if
+    /// By what is between their quotes. serde_json escapes a key in one way only, so two keys are the same if
     /// this is the same.
-    fn key_at(out: &[u8], start: usize) -> Option<&[u8]> {
-        let (_, text) = out.get(start..)?.split_first()?; // the quote
+    fn order(out: &[u8], a: usize, b: usize) -> Option<Ordering> {
+        let (_, a) = out.get(a..)?.split_first()?; // the quote
+        let (_, b) = out.get(b..)?.split_first()?;
         let mut is_escaped = false;
-        let end = text.iter().position(|byte| {
-            let is_end = *byte == b'"' && !is_escaped;
-            is_escaped = *byte == b'\\' && !is_escaped;
-            is_end
-        });
-        text.get(..end?)
+        for (a, b) in a.iter().zip(b) {
+            let ends = |byte: u8| byte == b'"' && !is_escaped;
+            match (ends(*a), ends(*b)) {
+                (true, true) => return Some(Ordering::Equal),
+                (true, false) => return Some(Ordering::Less),
+                (false, true) => return Some(Ordering::Greater),
+                (false, false) if a != b => return Some(a.cmp(b)),
+                (false, false) => is_escaped = *a == b'\\' && !is_escaped,
+            }
+        }
+        None
     }
 
     #[inline]
-    fn is_left_out(_: &[u8]) -> bool {
-        false
+    fn is_left_out(_: &[u8], _: usize) -> Option<bool> {
+        Some(false)
     }
 
     #[inline]
-    fn is_absent(_: &[u8], _: &[u8]) -> bool {
-        false
+    fn is_absent(_: &[u8], _: usize, _: usize) -> Option<bool> {
+        Some(false)
     }
 
     #[inline]

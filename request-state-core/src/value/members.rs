@@ -1,6 +1,8 @@
 //! The members of the objects that are open: keys and values in turn, in order, and no key twice.
 
-use super::output::{Closing, Member, Output, key};
+use std::cmp::Ordering;
+
+use super::output::{Closing, Member, Output};
 use crate::problem::Problem;
 
 /// How many members there is room for at first: enough for most values.
@@ -108,14 +110,15 @@ impl Members {
         if head <= frame.last_head && frame.is_sorted {
             // A head of 0 is also that of the empty key, which may be the first.
             if let Some(last) = self.of(frame)?.last() {
-                frame.is_sorted =
-                    head == frame.last_head && key::<O>(out, last.start)? < key::<O>(out, start)?;
+                frame.is_sorted = head == frame.last_head
+                    && O::order(out, last.start, start).ok_or(Problem::Invariant)?
+                        == Ordering::Less;
             }
         }
         frame.last_head = head;
         frame.value = out.len();
         frame.next = Next::Value;
-        if O::LEAVES_OUT && frame.is_root && O::is_left_out(key::<O>(out, start)?) {
+        if O::LEAVES_OUT && frame.is_root && O::is_left_out(out, start).ok_or(Problem::Invariant)? {
             frame.next = Next::Skipped;
             frame.has_gaps = true;
         }
@@ -141,8 +144,8 @@ impl Members {
         }
         let member = self.0.last_mut().ok_or(Problem::Invariant)?;
         if O::LEAVES_OUT && frame.is_root {
-            let value = out.get(frame.value..).ok_or(Problem::Invariant)?;
-            if O::is_absent(key::<O>(out, member.start)?, value) {
+            let is_absent = O::is_absent(out, member.start, frame.value);
+            if is_absent.ok_or(Problem::Invariant)? {
                 frame.has_gaps = true;
                 return Ok(());
             }

@@ -1,5 +1,7 @@
 //! What the canonical form and JSON differ in.
 
+use std::cmp::Ordering;
+
 use serde::Serialize;
 
 use crate::problem::Problem;
@@ -48,18 +50,19 @@ pub(super) trait Output {
     /// What stands between a key and its value.
     fn assign(out: &mut Vec<u8>);
 
-    /// The key that was written at `start`. Two are the same bytes if they are the same key.
-    fn key_at(out: &[u8], start: usize) -> Option<&[u8]>;
+    /// How the keys that were written at `a` and `b` compare. They are equal if they are the same key. It reads
+    /// no further than where they differ: a long key may be compared with each of many.
+    fn order(out: &[u8], a: usize, b: usize) -> Option<Ordering>;
 
     /// Whether members of the value itself, and not of what is in it, can be left out.
     const LEAVES_OUT: bool;
 
-    /// Whether a member of params, and not of what is in them, is left out: by its key. (Other values are not
-    /// asked for.)
-    fn is_left_out(key: &[u8]) -> bool;
+    /// Whether a member of params, and not of what is in them, is left out: by its key, which was written at `start`. (Other values
+    /// are not asked for.)
+    fn is_left_out(out: &[u8], start: usize) -> Option<bool>;
 
-    /// Likewise by its value, where one that is left out is the same as none.
-    fn is_absent(key: &[u8], value: &[u8]) -> bool;
+    /// Likewise by its value, which was written from `value` on, where one that is left out is the same as none.
+    fn is_absent(out: &[u8], start: usize, value: usize) -> Option<bool>;
 
     /// Ends the innermost object, except for its brace: makes sure that no key is there twice.
     fn close(out: &mut Vec<u8>, object: Closing<'_>) -> Result<(), Problem>;
@@ -97,12 +100,15 @@ impl<'a> Closing<'a> {
         members.sort_unstable_by_key(|member| member.head);
         if !members.is_sorted_by(|a, b| a.head < b.head) {
             // Some keys begin alike.
-            let by_key = |member: &Member| (member.head, O::key_at(out, member.start));
-            members.sort_unstable_by(|a, b| by_key(a).cmp(&by_key(b)));
+            let order = |a: &Member, b: &Member| O::order(out, a.start, b.start);
+            members.sort_unstable_by(|a, b| {
+                let by_key = || order(a, b).unwrap_or(Ordering::Equal); // is seen below
+                a.head.cmp(&b.head).then_with(by_key)
+            });
             for pair in members.windows(2) {
                 if let [a, b] = pair
                     && a.head == b.head
-                    && key::<O>(out, a.start)? == key::<O>(out, b.start)?
+                    && order(a, b).ok_or(Problem::Invariant)? == Ordering::Equal
                 {
                     return Err(Problem::DuplicateKey);
                 }
@@ -110,10 +116,4 @@ impl<'a> Closing<'a> {
         }
         Ok(members)
     }
-}
-
-/// The key that was written at `start`.
-#[inline]
-pub(super) fn key<O: Output>(out: &[u8], start: usize) -> Result<&[u8], Problem> {
-    O::key_at(out, start).ok_or(Problem::Invariant)
 }

@@ -84,15 +84,25 @@ impl<O: Output> Walk<O> {
         Err(problem)
     }
 
-    /// Notes an error that passes through `step`.
+    /// Records an error, which may come from the value itself and not from here.
+    #[inline]
+    pub(super) fn record(&mut self, result: Result<(), Problem>) -> Result<(), Problem> {
+        if let Err(problem) = result {
+            // Another one came before, and was swallowed.
+            self.was_swallowed |= self.problem.is_some_and(|first| first != problem);
+            self.problem = self.problem.or(Some(problem));
+        }
+        result
+    }
+
+    /// Records an error that passes through `step`.
     #[inline]
     pub(super) fn note(&mut self, result: Result<(), Problem>, step: Step) -> Result<(), Problem> {
         match result {
             Ok(()) => Ok(()),
             Err(problem) => {
                 self.steps.push(step);
-                self.problem = self.problem.or(Some(problem));
-                Err(problem)
+                self.record(Err(problem))
             }
         }
     }
