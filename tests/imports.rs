@@ -21,10 +21,6 @@ struct Source {
     passed_on: BTreeMap<String, Module>,
 }
 
-/// What counts as one module with all that is below it: a value holds values, so the walker of values comes
-/// back to where it began.
-const RECURSIVE: [&str; 1] = ["value"];
-
 /// Every module below `directory`.
 fn modules(directory: &Path, path: &[String], all: &mut BTreeMap<Module, String>) {
     for entry in fs::read_dir(directory).unwrap() {
@@ -224,15 +220,11 @@ fn circles(source_directory: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
         .iter()
         .map(|(module, code)| (module.clone(), source(module, code, &texts)))
         .collect();
-    let as_one = |module: &Module| match module.first() {
-        Some(name) if RECURSIVE.contains(&name.as_str()) => vec![name.clone()],
-        _ => module.clone(),
-    };
     let mut graph: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
     for module in all.keys() {
-        let uses = graph.entry(as_one(module)).or_default();
-        uses.extend(imports(module, &all).iter().map(as_one));
-        uses.remove(&as_one(module));
+        let uses = graph.entry(module.clone()).or_default();
+        uses.extend(imports(module, &all));
+        uses.remove(module);
     }
     let edges: usize = graph.values().map(BTreeSet::len).sum();
     assert!(edges >= graph.len(), "{source_directory:?}: {graph:#?}");

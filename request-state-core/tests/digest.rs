@@ -393,6 +393,15 @@ fn a_number_that_json_does_not_have_is_an_error_with_its_place() {
     );
     params.single = 1.0;
     assert!(digest(&params).is_ok());
+    #[derive(Serialize)]
+    enum Shape {
+        Circle(f64),
+    }
+    let shapes = BTreeMap::from([("shapes", [Shape::Circle(f64::NAN)])]);
+    assert_eq!(
+        digest(&shapes).unwrap_err().to_string(),
+        "params.(entry 0)[0].Circle: NaN and infinity are no JSON numbers"
+    );
 }
 
 /// Params of just that many levels, the last an array or an object.
@@ -614,8 +623,130 @@ fn an_error_that_the_value_swallows_is_still_an_error() {
     );
 }
 
+/// Whatever a field is of, and whoever made the error.
+#[test]
+fn an_error_of_the_value_itself_is_not_swallowed() {
+    struct Fails;
+    impl Serialize for Fails {
+        fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(serde::ser::Error::custom("its own"))
+        }
+    }
+    struct Ignores(&'static str, &'static str);
+    impl Serialize for Ignores {
+        fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            use serde::ser::SerializeStruct;
+            let mut open = s.serialize_struct(self.0, 1)?;
+            let _ = open.serialize_field(self.1, &Fails);
+            open.end()
+        }
+    }
+    struct IgnoresItem;
+    impl Serialize for IgnoresItem {
+        fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            use serde::ser::SerializeSeq;
+            let mut seq = s.serialize_seq(None)?;
+            let _ = seq.serialize_element(&Fails);
+            seq.end()
+        }
+    }
+    const NUMBER: &str = "$serde_json::private::Number";
+    for ignores in [
+        Ignores("S", "a"),
+        Ignores(NUMBER, NUMBER),
+        Ignores(NUMBER, "a"),
+    ] {
+        let [one, two] = [("a", &ignores), ("b", &ignores)];
+        let error = digest(&BTreeMap::from([one, two])).unwrap_err().to_string();
+        assert!(error.starts_with("params: "), "{error}");
+    }
+    assert!(digest(&BTreeMap::from([("a", [IgnoresItem])])).is_err());
+}
+
+/// The path is not that of a later error.
+#[test]
+fn the_path_of_a_swallowed_error_is_that_of_the_params() {
+    #[derive(Serialize)]
+    struct Later {
+        first: Swallows,
+        second: f64,
+    }
+    struct Swallows;
+    impl Serialize for Swallows {
+        fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            use serde::ser::SerializeSeq;
+            let mut seq = s.serialize_seq(None)?;
+            let _ = seq.serialize_element(&BTreeMap::from([((), 1)]));
+            seq.end()
+        }
+    }
+    let params = Later {
+        first: Swallows,
+        second: f64::NAN,
+    };
+    let error = digest(&params).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "params: a map key is not one that JSON can spell as a string"
+    );
+}
+
+/// Keys that begin alike, whose lengths take one, two and three bytes, in every rotation of some order.
+#[test]
+fn keys_that_begin_alike_are_put_in_order() {
+    struct Entries<'a>(&'a [String]);
+    impl Serialize for Entries<'_> {
+        fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            s.collect_map(self.0.iter().map(|key| (key, 1)))
+        }
+    }
+    for length in [9, 127, 128, 130, 16_383, 16_390] {
+        let long = |end: char| format!("{}{end}", "12345678".repeat(length / 8 + 1));
+        let mut keys = vec![
+            "z".to_owned(),
+            "a".to_owned(),
+            long('a'),
+            long('b'),
+            "12345678".to_owned(),
+        ];
+        let of = |keys: &[String]| digest(&BTreeMap::from([("a", Entries(keys))])).unwrap();
+        let first = of(&keys);
+        for _ in 0..keys.len() {
+            keys.rotate_left(1);
+            assert_eq!(of(&keys), first, "{length}");
+            let reversed: Vec<_> = keys.iter().rev().cloned().collect();
+            assert_eq!(of(&reversed), first, "{length}");
+        }
+        let twice = [&keys[..], &keys[2..3]].concat();
+        assert!(digest(&BTreeMap::from([("a", Entries(&twice))])).is_err());
+    }
+}
+
+#[test]
+fn a_member_that_begins_as_one_that_is_left_out_counts() {
+    let none = digest(&json!({ "name": "x" })).unwrap();
+    for member in ["arguments2", "argument", "_meta2", "_met", "requestState2"] {
+        let params = json!({ "name": "x", member: {} });
+        assert_ne!(digest(&params).unwrap(), none, "{member}");
+    }
+}
+
 #[test]
 fn a_serializer_that_is_misused_is_an_error() {
+    struct Left(bool); // a key that is left out, and then another or the end
+    impl Serialize for Left {
+        fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            use serde::ser::SerializeMap;
+            let mut map = s.serialize_map(None)?;
+            map.serialize_key("_meta")?;
+            if self.0 {
+                map.serialize_entry("a", &1)?;
+            }
+            map.end()
+        }
+    }
+    assert!(digest(&Left(true)).is_err());
+    assert!(digest(&Left(false)).is_err());
     struct Misuse(&'static [bool]); // true: a key, false: a value
     impl Serialize for Misuse {
         fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {

@@ -91,7 +91,8 @@ impl<'w, O: Output> Object<'w, O> {
     where
         T: Serialize + ?Sized,
     {
-        self.walk.name(&mut self.frame, name)?;
+        let named = self.walk.name(&mut self.frame, name);
+        self.walk.record(named)?;
         let result = self.walk.value(&mut self.frame, self.level, value);
         self.walk.note(result, Step::Field(name))
     }

@@ -423,6 +423,36 @@ mod tests {
     }
 
     #[test]
+    fn every_character_is_escaped_wherever_it_is() {
+        for character in ('\0'..='\u{a0}').chain(['é', '\u{2028}', '\u{1f600}']) {
+            for before in 0..17 {
+                for behind in [0, 1, 7, 8] {
+                    let text = format!("{}{character}{}", "a".repeat(before), "b".repeat(behind));
+                    is_as_serde_json_writes(&text);
+                    is_as_serde_json_writes(&BTreeMap::from([(&text, 1)]));
+                }
+            }
+        }
+    }
+
+    /// One long key may be compared with each of many: to look for its end each time would take quadratic
+    /// time. Here it has none.
+    #[test]
+    fn keys_are_compared_no_further_than_where_they_differ() {
+        let out = br#""ab":1,"ac"#;
+        assert_eq!(Json::order(out, 0, 7), Some(Ordering::Less));
+        assert_eq!(Json::order(out, 7, 0), Some(Ordering::Greater));
+        // And as far as that: a quote that is escaped ends no key.
+        let out = br#""a\"b":1,"a\"c":2,"a\\":3,"a\"b":4"#;
+        let [first, second, third, fourth] = [0, 9, 18, 26];
+        assert_eq!(Json::order(out, first, second), Some(Ordering::Less));
+        assert_eq!(Json::order(out, first, fourth), Some(Ordering::Equal));
+        assert_eq!(Json::order(out, third, second), Some(Ordering::Greater));
+        assert_eq!(Json::order(b"\"a\":\"ab\"", 0, 4), Some(Ordering::Less));
+        assert_eq!(Json::order(b"\"ab", 0, 0), None);
+    }
+
+    #[test]
     fn a_number_that_comes_as_text_is_written_as_it_is_where_it_is_read_so() {
         for (text, is_number) in [("1e400", true), ("-0", true), ("1}", false), ("", false)] {
             let mut json = Vec::new();

@@ -12,6 +12,10 @@
 //! | `json.rs` | the output for a state, and how it is read back |
 //! | `number.rs` | the canonical form of a number |
 //!
+//! A check that is added has a [`Problem`], and rejects by `Walk::reject` or passes through `Walk::record`: what an
+//! output returns is lost where the value's own `Serialize` ignores it. Keys of maps pass through `Walk::key_text`,
+//! names of fields and variants through `Walk::name` in `compound.rs`.
+//!
 //! serde_json alone would not do for either. It writes NaN and infinity as `null`, keys and values in any
 //! order, and one key twice; it nests without end when it serializes, and stops at 127 levels when it parses.
 //! So both pass through one walker, and only what is written differs. What JSON cannot carry is an error that
