@@ -1,4 +1,4 @@
-//! Refusing what is no token of ours.
+//! Rejecting what is not a token of this server.
 
 use std::hint::black_box;
 

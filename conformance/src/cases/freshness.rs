@@ -94,7 +94,7 @@ impl Streams {
         for (at, piece) in body.windows(8).enumerate().step_by(32) {
             let stream = std::array::from_fn(|of| piece.get(of).map_or(0, |found| found ^ byte));
             let earlier = self.0.insert((at, stream), byte);
-            // What is the same for both payloads is no keystream, but some other part of the token.
+            // What is the same for both payloads is not a keystream, but some other part of the token.
             ensure(earlier.is_none_or(|earlier| earlier == byte), || {
                 format!(
                     "thousands of encodings: one keystream was used twice, as byte {at} of two tokens shows: the second is {}",

@@ -21,7 +21,7 @@ pub(crate) fn every_key_opens(kit: &Kit<'_>) -> Verdict {
                 &token,
                 &format!("key {number} of a ring of {count}"),
             )?;
-            // As it does alone: the ring around a key changes nothing.
+            // As it does alone: the keyring around a key changes nothing.
             opens(
                 &kit.codec_of(&ring_of([(kid, key(number))])?),
                 &token,

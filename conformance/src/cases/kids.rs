@@ -56,7 +56,7 @@ pub(crate) fn relabelled_kids(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn a_kid_and_its_neighbours(kit: &Kit<'_>) -> Verdict {
-    // "ab" and "c", or "a" and "bc"? The same key under all these kids, each in a ring of its own.
+    // "ab" and "c", or "a" and "bc"? The same key under all these kids, each in a keyring of its own.
     let alone = |kid| Ok::<_, Stop>(kit.codec_of(&ring_of([(kid, key(1))])?));
     let (ab, a, b) = (alone("ab")?, alone("a")?, alone("b")?);
     if relabelled(&seal(&ab)?, "ab", "a").is_none() {
@@ -64,7 +64,7 @@ pub(crate) fn a_kid_and_its_neighbours(kit: &Kit<'_>) -> Verdict {
             "a token does not start with its kid and a dot",
         ));
     }
-    // From a ring to another, with a letter that the kid loses or gains, in front or behind.
+    // From a keyring to another, with a letter that the kid loses or gains, in front or behind.
     let moves: [(&Codec<'_>, &str, &Codec<'_>, &str); 4] = [
         (&ab, "ab", &a, "a"),
         (&ab, "ab", &b, "b"),
