@@ -1,10 +1,9 @@
-//! The token of every AEAD codec; the cipher is the codec's own.
+//! The token format of every AEAD codec. The codec brings the cipher.
 //!
 //! `kid "." base64url(nonce ‖ tag[16] ‖ ciphertext)`, with
 //! `lp(label) ‖ lp(kid) ‖ lp(context)` as associated data.
 //!
-//! A codec of your own brings a cipher, a label and the length of its nonce:
-//! see the example of [`seal`].
+//! Your own codec brings a cipher, a label and the length of its nonce. See the example of [`seal`].
 
 use crate::codec::{DecodeError, EncodeError};
 use crate::keys::Prepared;
@@ -15,30 +14,31 @@ pub const TAG_LEN: usize = 16;
 
 /// The minimum length of a nonce, in bytes.
 ///
-/// Of random nonces of 8 bytes, two are equal with a probability of 39 % within [`SEAL_LIMIT`] seals.
+/// With random nonces of 8 bytes, two seals of [`SEAL_LIMIT`] share a nonce with a probability of 39 %.
 pub const MIN_NONCE_LEN: usize = 12;
 
-/// How often a key with random 96-bit nonces may seal (NIST SP 800-38D, section 8.3): after that,
-/// the chance that two seals share a nonce exceeds 2^-32.
+/// The number of seals that a key with random 96-bit nonces may make (NIST SP 800-38D, section 8.3).
+///
+/// Beyond it, the probability that two seals share a nonce exceeds 2^-32.
 pub const SEAL_LIMIT: u64 = 1 << 32;
 
 /// Seals `payload` under the sealing key of `keys` and a fresh random nonce of `NONCE` bytes.
 ///
-/// `label` names the algorithm, and is the one under which the keys were derived. `encrypt` gets
-/// the cipher, the nonce, the associated data, and the plaintext, which it encrypts in place; it
-/// answers the tag, or `None` if it cannot encrypt.
+/// `label` names the algorithm. Use the label that the keys were derived under. `encrypt` gets the cipher,
+/// the nonce, the associated data and the plaintext. It encrypts the plaintext in place and returns the tag,
+/// or `None` if it cannot encrypt.
 ///
 /// A nonce of fewer than [`MIN_NONCE_LEN`] bytes does not compile. With a nonce of 12 bytes, the seal is
 /// counted against the key, up to [`SEAL_LIMIT`]. Longer nonces are not counted.
 ///
 /// # Errors
 ///
-/// [`EncodeError::KeyExhausted`] at that limit; [`EncodeError::Unavailable`] when the random source
-/// or `encrypt` fails.
+/// Returns [`EncodeError::KeyExhausted`] at that limit, and [`EncodeError::Unavailable`] when the random
+/// source or `encrypt` fails.
 ///
 /// # Example
 ///
-/// The shape of a codec, with a "cipher" that is none:
+/// The structure of a codec, using a dummy cipher:
 ///
 /// ```
 /// use request_state_core::{DecodeError, EncodeError, Key, Keyring, Prepared, RequestStateCodec, aead};
@@ -116,15 +116,15 @@ pub fn seal<C, const NONCE: usize>(
     wire::token(kid, &[&text])
 }
 
-/// Opens what [`seal`] sealed under any key of `keys`, the same `label` and the same `context`.
+/// Opens a token that [`seal`] made under any key of `keys`, the same `label` and the same `context`.
 ///
-/// `decrypt` gets the cipher, the nonce, the associated data, the tag, and the ciphertext, which it
-/// decrypts in place; it answers whether the tag is right.
+/// `decrypt` gets the cipher, the nonce, the associated data, the tag and the ciphertext. It decrypts the
+/// ciphertext in place and returns `true` if the tag is right.
 ///
 /// # Errors
 ///
-/// [`DecodeError::Malformed`], [`DecodeError::UnknownKey`] or [`DecodeError::Unauthentic`], checked
-/// in this order.
+/// Returns [`DecodeError::Malformed`], [`DecodeError::UnknownKey`] or [`DecodeError::Unauthentic`]. They are
+/// checked in this order.
 pub fn open<C, const NONCE: usize>(
     keys: &Prepared<C>,
     label: &str,
@@ -151,8 +151,8 @@ pub fn open<C, const NONCE: usize>(
     Ok(body)
 }
 
-/// Hands over the associated data: `lp(label) ‖ lp(kid) ‖ lp(context)`. The kid is in it, so that a token cannot
-/// be relabelled where two kids were ever given the same key.
+/// Calls `then` with the associated data: `lp(label) ‖ lp(kid) ‖ lp(context)`. The kid is in it, so that nobody can
+/// change the kid of a token where two kids were ever given the same key.
 fn with_associated_data<R>(
     label: &str,
     kid: &str,

@@ -1,4 +1,4 @@
-//! What a token is bound to: the request it belongs to and the principal who makes it.
+//! The binding of a token: its request, and the principal who makes the request.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -39,20 +39,20 @@ pub struct Request<'a, P: ?Sized> {
     pub version: &'a str,
     /// The JSON-RPC method: `tools/call`, `prompts/get` or `resources/read`. Not empty.
     pub method: &'a str,
-    /// The request's params, whole: a `serde_json::Value`, or any type that serializes to the same
-    /// object. `&()` when there are none.
+    /// All params of the request: a `serde_json::Value`, or any type that serializes to the same
+    /// object. `&()` if there are none.
     ///
-    /// The top-level members `_meta`, `inputResponses` and `requestState` change between rounds
-    /// and are left out; so are top-level members that are null, and top-level `arguments` without
+    /// The digest omits the top-level members `_meta`, `inputResponses` and `requestState`, which change
+    /// between rounds. It also omits top-level members that are null, and a top-level `arguments` without
     /// members.
     pub params: &'a P,
-    /// Who asks, as the server's authentication says: one stable, unambiguous string for each
-    /// user, such as `iss|sub` of a verified token. Never something that the client merely claims.
-    /// `None` is anonymous: the token is then bound to nobody, and lives shorter.
+    /// The authenticated user: one stable, unambiguous string for each user, such as `iss|sub` of a
+    /// verified token. Never pass a name that the client merely claims. `None` is an anonymous request:
+    /// its token is not bound to a user and has a shorter TTL.
     pub principal: Option<&'a str>,
 }
 
-// Derived, these would ask the same of the params.
+// Derived, these would require the same traits of `P`.
 impl<P: ?Sized> Copy for Request<'_, P> {}
 
 impl<P: ?Sized> Clone for Request<'_, P> {
@@ -72,17 +72,18 @@ impl<P: ?Sized> fmt::Debug for Request<'_, P> {
     }
 }
 
-/// The digest of one request and its principal, under which a state is sealed and opened.
+/// The digest of one request and its principal. States are sealed and opened under it.
 ///
-/// It owns what it needs, and digests the request once: make one for each round, open the token
-/// that came with the request under it, and seal the next one under it.
+/// A binding borrows nothing from the request. Make one for each round: open the token that came with the
+/// request under it, and seal the next token under it.
 ///
-/// Two requests have the same binding exactly when they have the same version, method and
-/// principal, and their params denote the same JSON value: key order, the spelling of numbers
-/// (`10`, `10.0`, `1e1`) and of strings (`"\u0041"`, `"A"`) make no difference, every digit of a
-/// 64-bit integer does. The value is what the parser made of the text: unless its
-/// `arbitrary_precision` is on, serde_json rounds larger integers and all other numbers to doubles.
-/// `docs/token-format.md` has the rules, and what no digest can promise.
+/// Two requests have the same binding exactly when they have the same version, method and principal, and
+/// their params are the same JSON value. The order of keys and the notation of numbers (`10`, `10.0`, `1e1`)
+/// and strings (`"\u0041"`, `"A"`) make no difference. Every digit of a 64-bit integer does. The digest sees
+/// what the parser returned: unless its `arbitrary_precision` is on, serde_json rounds larger integers and
+/// all other numbers to doubles. The page
+/// [token format](https://docs.rs/request-state/latest/request_state/manual/token_format/index.html) has the
+/// rules, and their limits.
 #[derive(Clone)]
 pub struct Binding {
     version: Box<str>,
@@ -97,8 +98,10 @@ impl Binding {
     ///
     /// # Errors
     ///
-    /// A [`BindingError`] when the version, the method or the principal is empty, or the params
-    /// cannot be digested; it says what is wrong and where.
+    /// Returns a [`BindingError`] when the version, the method or the principal is empty, or the params
+    /// cannot be digested. It says what is wrong and where.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use request_state_core::{Binding, Request};
@@ -119,7 +122,7 @@ impl Binding {
     ///
     /// request.params = &Params { name: "transfer", amount: f64::NAN };
     /// let error = Binding::new(request).unwrap_err();
-    /// assert_eq!(error.to_string(), "params.amount: NaN and infinity are no JSON numbers");
+    /// assert_eq!(error.to_string(), "params.amount: NaN and infinity are not valid in JSON");
     /// ```
     pub fn new<P: Serialize + ?Sized>(request: Request<'_, P>) -> Result<Self, BindingError> {
         if request.version.is_empty() {
@@ -140,13 +143,13 @@ impl Binding {
         })
     }
 
-    /// The method of the request, as it was given.
+    /// Returns the method of the request, unchanged.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.method
     }
 
-    /// Whether the request has no principal.
+    /// Returns `true` if the request has no principal.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.anonymous
@@ -166,7 +169,7 @@ impl Binding {
 }
 
 impl fmt::Debug for Binding {
-    /// Prints neither digest: a digest confirms a guess.
+    /// Prints neither digest: with a digest, anyone can confirm a guess.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Binding")
             .field("method", &self.method())
@@ -175,9 +178,9 @@ impl fmt::Debug for Binding {
     }
 }
 
-/// SHA-256 after a first block of its own: the label, and zeros up to 64 bytes.
+/// Returns SHA-256 after a first block: the label, and zeros up to 64 bytes.
 ///
-/// A whole block, so that it is hashed once for the process and not for every request.
+/// It is a whole block, so that it is hashed once for the process and not for every request.
 pub(crate) fn labelled(label: &[u8]) -> Sha256 {
     let mut block = [0; 64];
     for (to, from) in block.iter_mut().zip(label) {
@@ -196,8 +199,8 @@ fn request_digest<P: Serialize + ?Sized>(params: &P) -> Result<[u8; REQUEST_LEN]
     Ok(REQUEST.clone().chain_update(form).finalize().into())
 }
 
-/// The first 16 bytes of `SHA-256(block(label) ‖ presence byte ‖ name)`: no name is the digest of
-/// "nobody".
+/// The first 16 bytes of `SHA-256(block(label) ‖ presence byte ‖ name)`: the digest of "no principal" is not that
+/// of any name.
 fn principal_digest(principal: Option<&str>) -> [u8; PRINCIPAL_LEN] {
     let mut hash = PRINCIPAL.clone();
     hash.update([u8::from(principal.is_some())]);
@@ -209,8 +212,9 @@ fn principal_digest(principal: Option<&str>) -> [u8; PRINCIPAL_LEN] {
     digest
 }
 
-/// Why a request cannot be digested. It shows no principal and nothing of the params but field
-/// names that stand in the program's text.
+/// Why a request cannot be digested.
+///
+/// It shows no principal. Of the params it shows only field names, which are in the program's source.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindingError {

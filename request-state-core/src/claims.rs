@@ -1,8 +1,8 @@
-//! The claims of a payload: how long it holds, whom and what it is for.
+//! The claims of a payload: when it expires, and for which principal and request it was sealed.
 //!
-//! `layout[1] ‖ expires_at_ms[8] ‖ principal[16] ‖ request[32] ‖ body`, where the two digests
-//! are only in a payload that the codec encrypts. In a readable one they would let whoever holds
-//! the token test a guess at the principal or at an amount, so there they are part of the context.
+//! `layout[1] ‖ expires_at_ms[8] ‖ principal[16] ‖ request[32] ‖ body`. The two digests are in the payload only
+//! if the codec encrypts it. In a readable payload, whoever holds the token could use them to confirm a guess at
+//! the principal or at an amount, so there they are part of the context.
 
 use subtle::ConstantTimeEq;
 
@@ -10,7 +10,7 @@ use crate::binding::{Binding, PRINCIPAL_LEN, REQUEST_LEN};
 use crate::reason::Reason;
 use crate::wire;
 
-/// What the body is. A change of layout, or of the meaning of a part, takes a new number.
+/// The kind of the body. A change of the layout, or of the meaning of a part, needs a new number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// A state as JSON: the tokens of a `Sealer`.
@@ -35,8 +35,8 @@ pub(crate) fn write_header(
     }
 }
 
-/// Hands over the context of a token: `lp(version) ‖ lp(method) ‖ lp(server)`, and the two digests when the
-/// payload can be read.
+/// Calls `then` with the context of a token: `lp(version) ‖ lp(method) ‖ lp(server)`, and the two digests if the
+/// payload is readable.
 pub(crate) fn with_context<R>(
     binding: &Binding,
     server: &str,
@@ -56,7 +56,7 @@ pub(crate) fn with_context<R>(
 pub(crate) struct Claims<'a> {
     pub(crate) expires_at_ms: u64,
     digests: Option<(&'a [u8; PRINCIPAL_LEN], &'a [u8; REQUEST_LEN])>,
-    /// What the layout says, not parsed yet.
+    /// The body, not parsed yet.
     pub(crate) body: &'a [u8],
 }
 
@@ -82,8 +82,8 @@ impl<'a> Claims<'a> {
         })
     }
 
-    /// Checks that the claims are for the principal and the request of `binding`. In a readable
-    /// payload the context has ensured it.
+    /// Checks that the claims are for the principal and the request of `binding`. For a readable
+    /// payload the codec has checked it already, as part of the context.
     pub(crate) fn check(&self, binding: &Binding) -> Result<(), Reason> {
         let Some((principal, request)) = self.digests else {
             return Ok(());

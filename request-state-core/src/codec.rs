@@ -178,38 +178,38 @@ pub enum Disclosure {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// The sealing key has sealed as often as it safely may; see
+    /// The sealing key has reached its safe limit of seal operations. See
     /// [`Keyring::count_seals`](crate::Keyring::count_seals).
-    #[error("the sealing key has reached its limit of seals: rotate to a new key")]
+    #[error("the sealing key has reached its safe limit of seal operations: rotate to a new key")]
     KeyExhausted,
-    /// Something that the codec needs did not work: the entropy source, a key service.
+    /// A dependency of the codec failed, such as the random source or a key service.
     #[error("the codec could not encode")]
     Unavailable(#[source] BoxError),
 }
 
 /// Why a codec rejected a token.
 ///
-/// For the operator's log. [`Sealer`](crate::Sealer) never hands it to its caller.
+/// It is for the operator's log. A [`Sealer`](crate::Sealer) never returns it to its caller.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// Not of the form of this codec's tokens.
+    /// The token does not have the format of this codec.
     #[error("the token is malformed")]
     Malformed,
-    /// Of the right form, under a kid that is not in the keyring.
+    /// The format is right, but the kid is not in the keyring.
     #[error("the token's kid is not in the keyring")]
     UnknownKey,
-    /// Not made by this codec under the key that the token names; or, from an opaque codec, made
-    /// under another context.
+    /// The token was not made by this codec under the key that it names. An opaque codec also returns this
+    /// for a token made under another context.
     #[error("the token is not authentic")]
     Unauthentic,
-    /// Made by this codec, unmodified, under another context.
+    /// The token is unmodified and made by this codec, but under another context.
     #[error("the token belongs to another context")]
     OtherContext,
-    /// Something that the codec needs did not work, so nothing is known about the token. Never a
-    /// rejection: a key service that says "not mine" has answered, and that is `Unauthentic`. At a
-    /// [`Boundary`](crate::Boundary) the client gets an internal error and may repeat. The log has
-    /// the kind of the I/O error behind it, if the error or one of its sources is one.
+    /// A dependency of the codec failed, so nothing is known about the token. Do not return this for a
+    /// rejection: if a key service answers "not mine", return `Unauthentic`. At a
+    /// [`Boundary`](crate::Boundary) the client gets an internal error and may retry. If the error or one of
+    /// its sources is an I/O error, the log has its kind.
     #[error("the codec could not decode")]
     Unavailable(#[source] BoxError),
 }

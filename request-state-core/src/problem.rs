@@ -1,4 +1,4 @@
-//! What keeps a value from being sealed or digested, and where in the value it is.
+//! Why a value cannot be sealed or digested, and the place in the value.
 
 use std::fmt;
 
@@ -18,35 +18,36 @@ pub enum Problem {
     /// A map key that is not a string, number, boolean, character or unit variant.
     Key,
     /// A map key of a state that is one of the two names under which serde_json passes numbers and
-    /// raw values. With some of its features on, it would read the map back as something else.
+    /// raw values. With some of its features on, serde_json would not read the map back as a map.
     ReservedKey,
-    /// A number whose exponent does not fit in 64 bits, or text in a number's place that is not one.
+    /// A number whose exponent does not fit in 64 bits, or text that is not a number in the place of a
+    /// number.
     Number,
     /// A `serde_json::value::RawValue`, whose text was never parsed. Pass a
     /// `serde_json::Value`.
     RawValue,
-    /// The value's own `Serialize` implementation reported an error, which is not repeated here: it
-    /// may quote the value.
+    /// The `Serialize` implementation of the value returned an error. Its text is not repeated here, because
+    /// it may quote the value.
     Serialize,
     /// Params that are neither an object nor absent.
     NotAnObject,
-    /// A mistake of this library. It fails rather than write something that is not the value.
+    /// A bug in this library. It returns this error and never writes a different value.
     Invariant,
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NonFinite => "NaN and infinity are no JSON numbers",
+            Self::NonFinite => "NaN and infinity are not valid in JSON",
             Self::TooDeep => "arrays and objects are nested too deeply",
             Self::DuplicateKey => "an object has the same key twice",
-            Self::Key => "a map key is not one that JSON can spell as a string",
-            Self::ReservedKey => "a map key is a name that serde_json keeps for itself",
-            Self::Number => "a number is out of range or is not one",
+            Self::Key => "a map key is not a string, number, boolean, character or unit variant",
+            Self::ReservedKey => "a map key is a name reserved by serde_json",
+            Self::Number => "a number is out of range, or its text is not a number",
             Self::RawValue => "a RawValue cannot be checked: pass a serde_json::Value",
-            Self::Serialize => "its Serialize implementation reported an error",
-            Self::NotAnObject => "it must be a JSON object",
-            Self::Invariant => "an invariant of request-state does not hold",
+            Self::Serialize => "its Serialize implementation returned an error",
+            Self::NotAnObject => "must be a JSON object",
+            Self::Invariant => "a bug in request-state: an invariant does not hold",
         })
     }
 }
@@ -60,8 +61,8 @@ impl ser::Error for Problem {
     }
 }
 
-/// One step into a value. Only names that are in the program's text are kept: a map's keys may
-/// be data, and secret.
+/// One step into a value. Only names in the program's source are kept: the keys of a map may be secret
+/// data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     Field(&'static str),

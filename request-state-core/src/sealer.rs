@@ -1,4 +1,4 @@
-//! The sealer: every policy and every claim, around a codec that does the cryptography.
+//! The sealer: applies the policy and the claims around a codec that does the cryptography.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,20 +16,21 @@ use crate::problem::Problem;
 use crate::reason::{Reason, io_kind};
 use crate::value;
 
-/// A token that outlives now + TTL by more than this was minted by another clock or policy.
+/// A token that expires later than now + TTL + this was issued under another clock or policy.
 pub(crate) const CLOCK_SKEW_MS: u64 = 60_000;
 
-/// How much room a payload gets at first. Most states fit, and an allocator has so little at hand.
+/// The initial capacity of a payload, in bytes. Most states fit, and allocators serve this size quickly.
 const ROOM: usize = 1024;
 
-/// Turns a state into a token and back.
+/// Seals states into tokens and opens them again.
 ///
-/// A sealer belongs to one server and is shared by its requests: `&Sealer` is all that sealing and
-/// opening need, from any number of threads.
+/// A sealer belongs to one server, and all its requests share it: sealing and opening take `&Sealer`, from
+/// any number of threads.
 ///
-/// A token that opens was made by a sealer with the same server name and a key of the same ring,
-/// for the same principal and the same request, and has not reached the expiry that its sealer gave
-/// it. It may be presented again and again until then: replay is bounded, not prevented.
+/// A token opens only if a sealer with the same server name and a key of the same keyring made it for the
+/// same principal and the same request, and only before its expiry. Until then it opens as often as it is
+/// presented: replay is limited in time, not prevented. A [`Boundary`](crate::Boundary) with a store
+/// accepts each round once.
 ///
 /// # Example
 ///
@@ -75,23 +76,23 @@ struct Policy {
     disclosure: Disclosure,
 }
 
-/// Returns the time. Without one, the system's clock is asked.
+/// A function that returns the time, in the place of the system's clock.
 pub(crate) type Clock = dyn Fn() -> SystemTime + Send + Sync;
 
 impl<C: RequestStateCodec> Sealer<C> {
-    /// A sealer with the default policy; see [`SealerBuilder`].
+    /// Creates a sealer with the default policy of [`SealerBuilder`].
     ///
-    /// `server` names this server, and is the same on all its replicas. A token of one server does
-    /// not open at another, even under the same keys. Not empty.
+    /// `server` is the name of this server, the same on all its replicas, and not empty. A token of one
+    /// server does not open at another, even under the same keys.
     ///
     /// # Errors
     ///
-    /// [`ConfigError::EmptyServer`].
+    /// Returns [`ConfigError::EmptyServer`] if `server` is empty.
     pub fn new(server: impl Into<String>, codec: C) -> Result<Self, ConfigError> {
         Self::builder(server, codec).build()
     }
 
-    /// A builder of a sealer with a policy of your own.
+    /// Returns a builder for customizing TTLs, the size limit, disclosure and the clock.
     ///
     /// `server` is as for [`new`](Self::new).
     pub fn builder(server: impl Into<String>, codec: C) -> SealerBuilder<C> {
@@ -108,24 +109,24 @@ impl<C: RequestStateCodec> Sealer<C> {
 
     /// Seals `state` for the request and principal of `binding`, as of now.
     ///
-    /// `state` is anything that serde_json writes, and comes back as serde_json reads it into the
-    /// type that [`open`](Self::open) asks for: exactly as it went in, every double included,
-    /// whatever features are switched on in serde_json.
+    /// `state` is any value that serde_json can write. [`open`](Self::open) reads it into the type that its
+    /// caller names. The value comes back exactly, doubles included, whichever features of serde_json are
+    /// on.
     ///
-    /// What JSON or serde itself does not carry, no state carries:
+    /// The limits of JSON and serde are limits of states, too:
     ///
-    /// - what JSON spells alike: `Some(None)` and `None`, variants of an untagged enum that look the
-    ///   same, and, with `arbitrary_precision`, a `Value` that is the integer `-0` and `0`;
-    /// - in tagged, untagged and flattened types, which serde reads by way of a buffer of its own:
-    ///   maps with keys that are no strings, integers beyond 64 bits, the last digit of an `f32`; and a
-    ///   flattened map also gets what belongs to another flattened member.
+    /// - JSON has the same text for `Some(None)` and `None`, for variants of an untagged enum that look the
+    ///   same and, with `arbitrary_precision`, for the integers `-0` and `0` of a `Value`.
+    /// - serde reads tagged, untagged and flattened types through a buffer. It loses maps with keys that are
+    ///   not strings, integers beyond 64 bits and the last digit of an `f32`. A flattened map also gets the
+    ///   members of other flattened fields.
     ///
-    /// A type that serde cannot read back is sealed and then refused with the reason `state`; a test
-    /// that seals and opens one value of it shows that.
+    /// A type that serde cannot read back is sealed, and its token is rejected with the reason `state`. A
+    /// test that seals and opens one value of the type shows that.
     ///
     /// # Errors
     ///
-    /// A [`SealError`] that says what to change. Nothing is lost: `state` is only borrowed.
+    /// Returns a [`SealError`] that says what to change. `state` is only borrowed, so nothing is lost.
     pub fn seal<T>(&self, state: &T, binding: &Binding) -> Result<String, SealError>
     where
         T: Serialize + ?Sized,
@@ -133,14 +134,14 @@ impl<C: RequestStateCodec> Sealer<C> {
         self.seal_at(state, binding, self.now())
     }
 
-    /// Seals as of `now`. For tests, and for servers with a clock of their own.
+    /// Seals `state` as of `now`, as [`seal`](Self::seal) does with the current time. For tests and replays.
     ///
     /// The token expires at `floor(now) + TTL`, in milliseconds.
     ///
     /// # Errors
     ///
-    /// As [`seal`](Self::seal), and [`SealError::Clock`] when `now` is before 1970 or too late for
-    /// an expiry.
+    /// Returns the errors of [`seal`](Self::seal), and [`SealError::Clock`] when `now` is before 1970 or too
+    /// late for an expiry.
     pub fn seal_at<T>(
         &self,
         state: &T,
@@ -183,14 +184,15 @@ impl<C: RequestStateCodec> Sealer<C> {
 
     /// Opens a token that a client sent with the request of `binding`, as of now.
     ///
-    /// `token` is any string of any length.
+    /// `token` may be any string of any length.
     ///
     /// # Errors
     ///
-    /// An [`OpenError`] for everything but a token of ours, for this request and principal, in
-    /// time. The exact reason goes to the log, as a `tracing` event of target `request_state`, with
-    /// the fields `reason`, `server`, `version`, `method` and, where the token starts with something
-    /// like one, `kid`. See `docs/operations.md`.
+    /// Returns an [`OpenError`] unless this server issued the token for this request and this principal and it
+    /// has not expired. The log gets the exact reason as a `tracing` event of the target `request_state`, with
+    /// the fields `reason`, `server`, `version`, `method` and, if the token has one, `kid`. The page
+    /// [operations](https://docs.rs/request-state/latest/request_state/manual/operations/index.html) lists the
+    /// reasons.
     pub fn open<T>(&self, token: &str, binding: &Binding) -> Result<T, OpenError>
     where
         T: DeserializeOwned,
@@ -198,14 +200,14 @@ impl<C: RequestStateCodec> Sealer<C> {
         self.open_at(token, binding, self.now())
     }
 
-    /// Opens as of `now`. For tests, and for servers with a clock of their own.
+    /// Opens a token as of `now`, as [`open`](Self::open) does with the current time. For tests and replays.
     ///
-    /// A token opens while `floor(now)` is before its expiry, in milliseconds. Before 1970, nothing
-    /// opens.
+    /// A token opens while `floor(now)` is before its expiry, in milliseconds. If `now` is before 1970, no
+    /// token opens.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub fn open_at<T>(
         &self,
         token: &str,
@@ -271,7 +273,7 @@ impl<C: RequestStateCodec> Sealer<C> {
         self.policy.disclosure
     }
 
-    /// Splits an authentic payload, which must be of `layout`.
+    /// Splits an authentic payload of the layout `layout`.
     pub(crate) fn claims<'a>(
         &self,
         payload: &'a [u8],
@@ -280,9 +282,9 @@ impl<C: RequestStateCodec> Sealer<C> {
         Claims::read(payload, layout, self.encrypts).ok_or(Reason::Malformed)
     }
 
-    /// Checks the expiry of a token, and that this server may have given it.
+    /// Checks that the token has not expired, and that its expiry is one that this server can have given.
     ///
-    /// `end_ms`, where there is one, ends the token's life too.
+    /// The token also ends at `end_ms`, if that is `Some`.
     pub(crate) fn check_time(
         &self,
         expires_at_ms: u64,
@@ -303,7 +305,7 @@ impl<C: RequestStateCodec> Sealer<C> {
         Ok(())
     }
 
-    /// An event about a request that is bound.
+    /// Returns an event about the request of `binding`.
     pub(crate) fn event<'a>(&'a self, binding: &'a Binding) -> Event<'a> {
         Event {
             server: self.server(),
@@ -324,7 +326,7 @@ impl<C: RequestStateCodec> Sealer<C> {
         &self.policy.server
     }
 
-    /// The longest TTL, in milliseconds.
+    /// Returns the longest TTL, in milliseconds.
     pub(crate) fn max_ttl_ms(&self) -> u64 {
         self.policy.ttl_ms.max(self.policy.anonymous_ttl_ms)
     }
@@ -342,7 +344,7 @@ impl<C: RequestStateCodec> Sealer<C> {
     }
 }
 
-/// What is in the payload of a token that opens.
+/// The contents of a payload that passed every check.
 pub(crate) struct Read<T> {
     pub(crate) state: T,
     pub(crate) expires_at_ms: u64,
@@ -371,7 +373,7 @@ impl From<Undecoded> for Reason {
     }
 }
 
-/// Whole milliseconds since 1970, the most that 64 bits hold; `None` before.
+/// Returns the whole milliseconds since 1970, or `None` before it. Beyond 64 bits, it returns the maximum.
 pub(crate) fn milliseconds(time: SystemTime) -> Option<u64> {
     let since = time.duration_since(UNIX_EPOCH).ok()?;
     Some(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
@@ -390,7 +392,7 @@ impl fmt::Debug for Policy {
 }
 
 impl<C> fmt::Debug for Sealer<C> {
-    /// Prints the policy, and nothing of the codec.
+    /// Prints the policy and not the codec.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sealer")
             .field("policy", &self.policy)
@@ -398,7 +400,7 @@ impl<C> fmt::Debug for Sealer<C> {
     }
 }
 
-/// Sets the policy of a [`Sealer`].
+/// A builder that sets the policy of a [`Sealer`].
 ///
 /// # Example
 ///
@@ -427,38 +429,37 @@ pub struct SealerBuilder<C> {
 }
 
 impl<C: RequestStateCodec> SealerBuilder<C> {
-    /// How long a token with a principal opens: 1 ms to ten years (315,576,000 s), in whole
-    /// milliseconds, a fraction dropped. Default: 5 minutes.
+    /// Sets the TTL of tokens with a principal: 1 ms to ten years (315,576,000 s), rounded down to whole
+    /// milliseconds. Default: 5 minutes.
     ///
-    /// It is how long a user may take to answer one round, and how long a stolen token is of use.
+    /// A user has this long to answer one round, and a stolen token is useful for this long.
     ///
-    /// The expiry is in the token, given by the side that seals; the side that opens refuses one
-    /// further away than its own TTL and a minute. So while a fleet changes to a TTL that is longer
-    /// by more than a minute, replicas that still have the shorter one refuse some fresh tokens. A
-    /// shorter TTL revokes nothing: a token of the longer one is refused at first, and opens again
-    /// once no more than the shorter TTL and a minute is left of it. Rotate the key to be rid of it.
+    /// The sealing server writes the expiry into the token. The opening server rejects an expiry later than
+    /// its own TTL and a minute from now. So while you roll out a TTL that is longer by more than a minute,
+    /// replicas with the old TTL reject some fresh tokens. A shorter TTL revokes nothing: tokens issued under
+    /// the longer TTL are rejected at first, and open again once their remaining time is at most the shorter
+    /// TTL and a minute. To revoke tokens, rotate the key.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;
         self
     }
 
-    /// How long a token without a principal opens, likewise. Default: 60 seconds.
+    /// Sets the TTL of tokens without a principal, with the same bounds. Default: 60 seconds.
     pub fn anonymous_ttl(mut self, ttl: Duration) -> Self {
         self.anonymous_ttl = ttl;
         self
     }
 
-    /// The longest token, in bytes, at least 64: a token of just that length passes. Default:
-    /// 65,536.
+    /// Sets the maximum length of a token, in bytes: at least 64. Default: 65,536.
     ///
-    /// A longer one is neither made nor decoded.
+    /// Longer tokens are neither made nor decoded.
     pub fn max_token_len(mut self, bytes: usize) -> Self {
         self.max_token_len = bytes;
         self
     }
 
-    /// How much the caller of [`Sealer::open`] learns about a refusal. Default: what the codec
-    /// says.
+    /// Sets how much the caller of [`Sealer::open`] learns about a rejection. Default: the
+    /// [`disclosure`](RequestStateCodec::disclosure) of the codec.
     pub fn disclosure(mut self, disclosure: Disclosure) -> Self {
         self.disclosure = Some(disclosure);
         self
@@ -468,7 +469,7 @@ impl<C: RequestStateCodec> SealerBuilder<C> {
     ///
     /// For tests and simulations, and for hosts that have no system clock, such as
     /// `wasm32-unknown-unknown`, where [`SystemTime::now`] panics. [`Sealer::seal_at`] and
-    /// [`Sealer::open_at`] take the time as an argument and do not ask the clock.
+    /// [`Sealer::open_at`] take the time as an argument and do not read the clock.
     ///
     /// # Examples
     ///
@@ -486,11 +487,11 @@ impl<C: RequestStateCodec> SealerBuilder<C> {
         self
     }
 
-    /// Makes the sealer.
+    /// Creates the sealer.
     ///
     /// # Errors
     ///
-    /// A [`ConfigError`] that names the field.
+    /// Returns a [`ConfigError`] that names the field.
     pub fn build(self) -> Result<Sealer<C>, ConfigError> {
         if self.server.is_empty() {
             return Err(ConfigError::EmptyServer);
@@ -519,7 +520,7 @@ impl<C: RequestStateCodec> SealerBuilder<C> {
     }
 }
 
-/// A TTL in milliseconds, if it is within bounds.
+/// Returns a TTL in milliseconds, if it is within bounds.
 fn whole_ms(ttl: Duration) -> Option<u64> {
     const TEN_YEARS: Duration = Duration::from_secs(315_576_000);
     u64::try_from(ttl.as_millis())
@@ -528,7 +529,7 @@ fn whole_ms(ttl: Duration) -> Option<u64> {
 }
 
 impl<C> fmt::Debug for SealerBuilder<C> {
-    /// Prints the policy, and nothing of the codec.
+    /// Prints the policy and not the codec.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SealerBuilder")
             .field("server", &self.server)
@@ -540,78 +541,79 @@ impl<C> fmt::Debug for SealerBuilder<C> {
     }
 }
 
-/// Which setting of a [`Sealer`] is out of bounds.
+/// Why a [`Sealer`] or a [`Boundary`](crate::Boundary) cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The server's name is empty.
-    #[error("server: the name is empty")]
+    #[error("server is empty; give every server a name")]
     EmptyServer,
     /// The TTL is below 1 ms or above ten years.
-    #[error("ttl: {ttl:?} is not between 1 ms and 315,576,000 s (ten years)")]
+    #[error("ttl is {ttl:?}; it must be between 1 ms and 315,576,000 s (ten years)")]
     Ttl {
-        /// What was asked for.
+        /// The value that was given.
         ttl: Duration,
     },
     /// The TTL for requests without a principal is below 1 ms or above ten years.
-    #[error("anonymous_ttl: {ttl:?} is not between 1 ms and 315,576,000 s (ten years)")]
+    #[error("anonymous_ttl is {ttl:?}; it must be between 1 ms and 315,576,000 s (ten years)")]
     AnonymousTtl {
-        /// What was asked for.
+        /// The value that was given.
         ttl: Duration,
     },
-    /// Answers are to be kept, and the codec does not encrypt them.
+    /// The boundary is to keep answers, and the codec does not encrypt them.
     #[error(
         "answer_again: the codec does not encrypt, so the store could read the answers; allow_readable permits it"
     )]
     ReadableAnswers,
     /// The limit is too small for any token.
-    #[error("max_token_len: {bytes} bytes are too few, the least is 64")]
+    #[error("max_token_len is {bytes} bytes; the minimum is 64")]
     MaxTokenLen {
-        /// What was asked for.
+        /// The value that was given.
         bytes: usize,
     },
 }
 
-/// Why a state could not be sealed. It shows nothing of the state but field names that stand in
-/// the program's text.
+/// Why a state could not be sealed.
+///
+/// Of the state it shows only field names, which are in the program's source.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {
-    /// The state is not one that JSON carries and serde_json reads back.
+    /// JSON cannot carry the state, or serde_json could not read it back.
     #[error("{path}: {problem}")]
     State {
-        /// Where in the state, such as `state.rates[2]`.
+        /// The place in the state, such as `state.rates[2]`.
         path: String,
-        /// What is wrong there.
+        /// The problem at that place.
         problem: Problem,
     },
     /// The token would be longer than the limit: keep less in the state, or raise
     /// [`max_token_len`](SealerBuilder::max_token_len).
-    #[error("the token would be {length} bytes long, and max_token_len is {limit}")]
+    #[error("the token would be {length} bytes long; max_token_len is {limit}")]
     TooLong {
         /// The token's length, in bytes.
         length: usize,
         /// The limit, in bytes.
         limit: usize,
     },
-    /// The clock says a time before 1970, or so late that no expiry can be written.
+    /// The clock is before 1970, or too late for an expiry.
     #[error("the clock is before 1970 or out of range")]
     Clock,
     /// The codec could not encode.
     #[error(transparent)]
     Codec(EncodeError),
-    /// The request of the round cannot be bound. Only a [`Boundary`](crate::Boundary) returns this,
-    /// as all that follow.
+    /// The request of the round cannot be bound. Only a [`Boundary`](crate::Boundary) returns this
+    /// variant and the variants below it.
     #[error("the request cannot be bound: {0}")]
     Binding(BindingError),
-    /// The round is of a batch or of a message without an id. Clients bring this about, so it is
-    /// logged as `binding`.
+    /// The message of the round is a batch or has no id. A client can cause this, so it is logged as
+    /// `binding`.
     #[error("there is no request to seal a requestState for")]
     NoRequest,
-    /// The round is of a method that is not [covered](crate::Boundary::covers).
+    /// The method of the round is not [covered](crate::Boundary::covers).
     #[error("results of this method have no requestState")]
     Uncovered,
-    /// The handler [gave the round back](crate::Round::release), and asks all the same.
+    /// The handler [released the round](crate::Round::release) and then asked a question.
     #[error("the round was released, so its request may not ask")]
     Released,
     /// The result is `input_required` with neither questions nor a state.
@@ -626,18 +628,18 @@ pub enum SealError {
     /// A question is not an elicitation in form or URL mode, a sampling request or a roots request.
     #[error("inputRequests: entry {entry} is not an elicitation, a sampling or a roots request")]
     UnknownQuestion {
-        /// Which question, counted from 1.
+        /// The number of the question, counted from 1.
         entry: usize,
     },
-    /// There are more questions than a token holds.
+    /// There are more questions than a token can hold.
     #[error("inputRequests has {count} entries; the maximum is {limit}")]
     TooManyQuestions {
-        /// How many there are.
+        /// The number of questions.
         count: usize,
         /// The limit.
         limit: usize,
     },
-    /// The names of the questions are longer than a token holds.
+    /// The names of the questions are longer than a token can hold.
     #[error("the names in inputRequests are {length} bytes long together; the maximum is {limit}")]
     NamesTooLong {
         /// The length of all names together, in bytes.

@@ -151,7 +151,7 @@ fn numbers_that_arrive_as_text_are_exact() {
         let overflow = serde_json::from_str::<serde_json::Value>(r#"{"a":1e99999999999999999999}"#);
         assert_eq!(
             digest(&overflow.unwrap()).unwrap_err().to_string(),
-            "params.(entry 0): a number is out of range or is not one"
+            "params.(entry 0): a number is out of range, or its text is not a number"
         );
     } else {
         // serde_json rounded both before this library saw them.
@@ -177,7 +177,7 @@ fn any_other_root_is_refused() {
     enum Unit {
         Variant,
     }
-    let message = "params: it must be a JSON object";
+    let message = "params: must be a JSON object";
     for value in [
         json!(1),
         json!(1.5),
@@ -349,7 +349,7 @@ fn floating_point_keys_are_spelled_as_serde_json_spells_them() {
     for key in [f64::NAN, f64::INFINITY] {
         assert_eq!(
             digest(&Keyed(key)).unwrap_err().to_string(),
-            "params.(entry 0): NaN and infinity are no JSON numbers"
+            "params.(entry 0): NaN and infinity are not valid in JSON"
         );
     }
 }
@@ -359,7 +359,8 @@ fn keys_that_are_no_strings_are_refused() {
     let tuple: BTreeMap<_, _> = [((1, 2), 3)].into();
     let unit: BTreeMap<_, _> = [((), 3)].into();
     let none: BTreeMap<_, _> = [(None::<i32>, 3)].into();
-    let message = "params.(entry 0): a map key is not one that JSON can spell as a string";
+    let message =
+        "params.(entry 0): a map key is not a string, number, boolean, character or unit variant";
     assert_eq!(digest(&tuple).unwrap_err().to_string(), message);
     assert_eq!(digest(&unit).unwrap_err().to_string(), message);
     assert_eq!(digest(&none).unwrap_err().to_string(), message);
@@ -383,13 +384,13 @@ fn a_number_that_json_does_not_have_is_an_error_with_its_place() {
     };
     assert_eq!(
         digest(&params).unwrap_err().to_string(),
-        "params.rates[1].(entry 1): NaN and infinity are no JSON numbers"
+        "params.rates[1].(entry 1): NaN and infinity are not valid in JSON"
     );
     params.rates.clear();
     params.single = f32::NAN;
     assert_eq!(
         digest(&params).unwrap_err().to_string(),
-        "params.single: NaN and infinity are no JSON numbers"
+        "params.single: NaN and infinity are not valid in JSON"
     );
     params.single = 1.0;
     assert!(digest(&params).is_ok());
@@ -400,7 +401,7 @@ fn a_number_that_json_does_not_have_is_an_error_with_its_place() {
     let shapes = BTreeMap::from([("shapes", [Shape::Circle(f64::NAN)])]);
     assert_eq!(
         digest(&shapes).unwrap_err().to_string(),
-        "params.(entry 0)[0].Circle: NaN and infinity are no JSON numbers"
+        "params.(entry 0)[0].Circle: NaN and infinity are not valid in JSON"
     );
 }
 
@@ -564,7 +565,7 @@ fn a_number_that_arrives_as_a_struct_is_a_number_whatever_this_build_is() {
     ] {
         assert_eq!(
             of(bad).unwrap_err().to_string(),
-            "params.(entry 0): a number is out of range or is not one",
+            "params.(entry 0): a number is out of range, or its text is not a number",
             "{bad}"
         );
     }
@@ -615,11 +616,11 @@ fn an_error_that_the_value_swallows_is_still_an_error() {
     let error = digest(&BTreeMap::from([("a", Negligent)])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "params: a map key is not one that JSON can spell as a string"
+        "params: a map key is not a string, number, boolean, character or unit variant"
     );
     assert_eq!(
         digest(&Careless).unwrap_err().to_string(),
-        "params: NaN and infinity are no JSON numbers"
+        "params: NaN and infinity are not valid in JSON"
     );
 }
 
@@ -687,7 +688,7 @@ fn the_path_of_a_swallowed_error_is_that_of_the_params() {
     let error = digest(&params).unwrap_err().to_string();
     assert_eq!(
         error,
-        "params: a map key is not one that JSON can spell as a string"
+        "params: a map key is not a string, number, boolean, character or unit variant"
     );
 }
 
@@ -786,7 +787,7 @@ fn what_an_implementation_says_is_not_repeated() {
     let error = digest(&BTreeMap::from([("my secret key", Secret)])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "params.(entry 0): its Serialize implementation reported an error"
+        "params.(entry 0): its Serialize implementation returned an error"
     );
     assert!(!format!("{error:?}").contains("1234"));
 }

@@ -12,7 +12,7 @@ use request_state_core::StoreError;
 #[non_exhaustive]
 pub enum RedisStoreError {
     /// The URL cannot be parsed, or is of a kind that was not compiled in.
-    #[error("the url is not valid: {0}")]
+    #[error("url is not valid: {0}")]
     Url(RedisError),
     /// The time limit is zero or beyond a day.
     #[error("timeout is {} ms; it must be above 0 and at most a day", .0.as_millis())]
@@ -43,7 +43,7 @@ pub enum RedisStoreError {
     )]
     IdentityHidden,
     /// There is no history to provision: the database was in use.
-    #[error("the database is not empty: it has {keys} keys")]
+    #[error("the database is not empty: it has {keys} keys; provision an empty one")]
     NotEmpty {
         /// How many keys the database has.
         keys: u64,
@@ -54,7 +54,7 @@ pub enum RedisStoreError {
     /// The server cannot be reached, or returned an error.
     #[error("the server failed: {0}")]
     Redis(RedisError),
-    /// The server returned what no script of this crate returns.
+    /// The server returned a value that no script of this crate returns.
     #[error("the server returned an unexpected value")]
     Unexpected,
 }

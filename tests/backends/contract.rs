@@ -354,7 +354,7 @@ fn bad_settings_are_named() {
     let error = build("s", minute, minute, 63).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "max_token_len: 63 bytes are too few, the least is 64"
+        "max_token_len is 63 bytes; the minimum is 64"
     );
 }
 

@@ -176,7 +176,7 @@ fn what_json_does_not_carry_is_refused_with_its_place() {
             problem: Problem::NonFinite
         }
         .to_string(),
-        "state.rate: NaN and infinity are no JSON numbers"
+        "state.rate: NaN and infinity are not valid in JSON"
     );
 }
 

@@ -108,19 +108,22 @@ mod tests {
             (format!("a:{KEY_1},"), "entry 2 is empty"),
             (format!("a:{KEY_1},,b:{KEY_2}"), "entry 2 is empty"),
             (format!("a:{KEY_1},{KEY_2}"), "entry 2 has no `:`"),
-            (format!("a.b:{KEY_1}"), "entry 1 has a bad kid"),
-            (format!(":{KEY_1}"), "entry 1 has a bad kid"),
-            (format!("a:{KEY_1},a:{KEY_2}"), "entry 2: the kid `a`"),
-            (format!("a:{KEY_1},b:{KEY_1}"), "entry 2 (`b`): its key"),
-            ("a:c2hvcnQ".into(), "entry 1 has a bad key"),
+            (format!("a.b:{KEY_1}"), "entry 1 has an invalid kid"),
+            (format!(":{KEY_1}"), "entry 1 has an invalid kid"),
+            (format!("a:{KEY_1},a:{KEY_2}"), "entry 2: duplicate kid `a`"),
+            (
+                format!("a:{KEY_1},b:{KEY_1}"),
+                "entry 2 (`b`): duplicate key",
+            ),
+            ("a:c2hvcnQ".into(), "entry 1 has an invalid key"),
             (format!("\"a:{KEY_1}\""), "entry 1 has quotes around it"),
             (format!("'a:{KEY_1}'"), "entry 1 has quotes around it"),
             (format!("\"a:{KEY_1},b:{KEY_2}\""), "entry 1 has quotes"),
             (format!("a:{KEY_1}, 'b:{KEY_2}' "), "entry 2 has quotes"),
             (format!("a:\"{KEY_1}\""), "entry 1 has quotes around it"),
-            (format!("a:{}", "A".repeat(43)), "it is a placeholder"),
-            (format!("a: {KEY_1}"), "entry 1 has a bad key"),
-            (format!("a:{KEY_1},{KEY_2}:b"), "entry 2 has a bad key"),
+            (format!("a:{}", "A".repeat(43)), "replace this placeholder"),
+            (format!("a: {KEY_1}"), "entry 1 has an invalid key"),
+            (format!("a:{KEY_1},{KEY_2}:b"), "entry 2 has an invalid key"),
         ] {
             let message = message(&text);
             assert!(message.contains(says), "{text:?}: {message}");
@@ -132,16 +135,19 @@ mod tests {
     fn a_kid_that_reads_like_a_key_is_never_shown() {
         let error = |text: String| text.parse::<Keyring>().unwrap_err();
         for (text, says) in [
-            (format!("{KEY_1}:{KEY_1}"), "entry 1 has its key for a kid"),
-            (format!("a:{KEY_1},{KEY_1}:{KEY_1}"), "entry 2 has its key"),
+            (
+                format!("{KEY_1}:{KEY_1}"),
+                "entry 1 uses the key as its kid",
+            ),
+            (format!("a:{KEY_1},{KEY_1}:{KEY_1}"), "entry 2 uses the key"),
             (
                 format!("{KEY_2}:{KEY_1},{KEY_2}:{KEY_2}"),
-                "entry 2 has its",
+                "entry 2 uses the",
             ),
             (format!("a:{KEY_1},{KEY_2}:{KEY_1}"), "entry 2 (`..`)"),
             (
                 format!("{KEY_2}:{KEY_1},{KEY_2}:{}", "03".repeat(32)),
-                "entry 2: the kid `..`",
+                "entry 2: duplicate kid `..`",
             ),
         ] {
             let error = error(text);

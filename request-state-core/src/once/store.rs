@@ -137,20 +137,20 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// Why a store cannot say.
+/// Why a store cannot tell whether a round was redeemed.
 ///
-/// The text is fixed: it is logged. What is behind [`Failed`](Self::Failed) may hold a secret, such as
-/// the password in a database's address, and is not.
+/// Its text is fixed and is logged. The source of [`Failed`](Self::Failed) may contain a secret, such as the
+/// password in a database's address, and is not logged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The store does not know what was redeemed when the token was issued.
     #[error("the store has no history of the time when the token was issued")]
     HistoryLost,
-    /// The store is full, and drops nothing.
+    /// The store is full and does not drop entries.
     #[error("the store is full")]
     Full,
-    /// The store did not answer, or not in time, or not what it should.
+    /// The store did not answer in time, or returned an error or an unexpected value.
     #[error("the store failed")]
     Failed(#[source] BoxError),
 }

@@ -1,4 +1,4 @@
-//! The canonical form of request params: equal JSON values give equal bytes, others do not.
+//! The canonical form of request params: equal JSON values have equal bytes, different ones do not.
 //!
 //! | value | form |
 //! |---|---|
@@ -8,14 +8,13 @@
 //! | array | `[`, the values, `]` |
 //! | object | `{`, for each member the key as a string and the value, `}` |
 //!
-//! Members are sorted by the bytes of their keys. Every form tells where it ends, so no two values
-//! share one. Lengths stand in front of strings, where JSON would have to look at every byte for
-//! one to escape.
+//! Members are sorted by the bytes of their keys. Every form determines where it ends, so no two values have the
+//! same form. Strings are prefixed with their length. JSON would have to check every byte for one to escape.
 //!
 //! LEB128 is seven bits a byte, the lowest first, with the high bit set in all bytes but the last.
 //!
-//! One pass writes into one buffer. An object whose members do not come sorted is put in order when
-//! it ends.
+//! One pass writes into one buffer. If the members of an object arrive unsorted, they are sorted when the object
+//! ends.
 
 use std::cmp::Ordering;
 
@@ -23,7 +22,7 @@ use super::number;
 use super::output::{Closing, Output};
 use crate::problem::Problem;
 
-/// The members of params that change between the rounds of one request, so no part of what it is.
+/// The members of params that change between the rounds of one request, so they do not belong to its digest.
 const VOLATILE: [&[u8]; 3] = [b"_meta", b"inputResponses", b"requestState"];
 
 /// The canonical form.
@@ -34,7 +33,7 @@ impl Output for Canonical {
     const MAX_LEVEL: u32 = 128;
     /// A client may send such a key.
     const REJECTS_RESERVED: bool = false;
-    const LEAVES_OUT: bool = true;
+    const OMITS_MEMBERS: bool = true;
 
     const INLINES_FIELDS: bool = false;
 
@@ -68,7 +67,7 @@ impl Output for Canonical {
     fn string(out: &mut Vec<u8>, text: &str) -> Result<(), Problem> {
         let mut length = text.len();
         if length < 0x80 {
-            // Most are as short as that: one look at the buffer's capacity for both bytes.
+            // Most strings are this short. One check of the capacity serves both bytes.
             out.extend_from_slice(&[b'S', length as u8]);
         } else {
             out.push(b'S');
@@ -87,15 +86,15 @@ impl Output for Canonical {
         number::write_text(out, text)
     }
 
-    /// As a string. The `S` is not for show: without it, the length of a key could be read as the end of its
-    /// object.
+    /// Writes a key as a string. Its `S` is needed: without it, the length of a key could be read as the end of
+    /// the object.
     #[inline]
     fn key(out: &mut Vec<u8>, text: &str, head: u64) -> Result<(), Problem> {
         let length = text.len();
         if length > size_of::<u64>() {
             return Self::string(out, text);
         }
-        // The head is all of the text, and copied faster than a slice of some length.
+        // The head holds the whole text, and copying it is faster than copying a slice of unknown length.
         let [a, b, c, d, e, f, g, h] = head.to_be_bytes();
         let end = out.len().saturating_add(2).saturating_add(length);
         out.extend_from_slice(&[b'S', length as u8, a, b, c, d, e, f, g, h]);
@@ -115,13 +114,13 @@ impl Output for Canonical {
     }
 
     #[inline]
-    fn is_left_out(out: &[u8], start: usize) -> Option<bool> {
+    fn omits_key(out: &[u8], start: usize) -> Option<bool> {
         Some(VOLATILE.contains(&key_at(out, start)?))
     }
 
-    /// A null, and `arguments` without members, which clients send or leave out as their code path has it.
+    /// Omits a null, and `arguments` without members: a client may send them in one round and not in another.
     #[inline]
-    fn is_absent(out: &[u8], start: usize, value: usize) -> Option<bool> {
+    fn omits_value(out: &[u8], start: usize, value: usize) -> Option<bool> {
         Some(match out.get(value..)? {
             b"n" => true,
             b"{}" => key_at(out, start)? == b"arguments",
@@ -141,7 +140,7 @@ impl Output for Canonical {
     }
 }
 
-/// The key that was written at `start`.
+/// Returns the key that was written at `start`.
 #[inline]
 fn key_at(out: &[u8], start: usize) -> Option<&[u8]> {
     let (_, mut rest) = out.get(start..)?.split_first()?; // the `S`
@@ -157,7 +156,7 @@ fn key_at(out: &[u8], start: usize) -> Option<&[u8]> {
     rest.get(..length)
 }
 
-/// Moves the members of an object together.
+/// Closes the gaps that omitted members left in an object.
 fn close_gaps(out: &mut Vec<u8>, object: &Closing<'_>) -> Result<(), Problem> {
     let mut end = object.start;
     for member in &*object.members {
@@ -173,7 +172,7 @@ fn close_gaps(out: &mut Vec<u8>, object: &Closing<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Puts the members of an object in order: copies them behind all that is there, and moves them into place.
+/// Sorts the members of an object: copies them to the end of the output in order, and moves the copy into place.
 fn sort(out: &mut Vec<u8>, object: Closing<'_>) -> Result<(), Problem> {
     let start = object.start;
     let members = object.sort::<Canonical>(out)?;
@@ -201,8 +200,8 @@ mod tests {
 
     use crate::value::canonical_form;
 
-    /// Reads a form. That it can be read at all, and gives the value that was written, is the proof
-    /// that no two values share one.
+    /// Parses a canonical form. Each form parses back to the value that was written, so no two values have the
+    /// same form.
     struct Reader<'a>(&'a [u8]);
 
     impl Reader<'_> {
@@ -273,7 +272,7 @@ mod tests {
         }
     }
 
-    /// Text that is made of what forms are made of, of lengths that are such bytes too.
+    /// Text made of the bytes that forms consist of. Its length is such a byte, too.
     fn text() -> impl Strategy<Value = String> {
         let lengths = prop_oneof![0..4usize, 76..126usize, 126..130usize, Just(16_384)];
         let piece = "[nt{}SN,\u{0}\u{1}\u{2}\u{7d}é]{1,3}";

@@ -16,7 +16,7 @@ pub(super) struct Array<'w, O> {
 }
 
 impl<'w, O: Output> Array<'w, O> {
-    /// Begins an array at `level`, which counts it.
+    /// Begins an array. `level` includes it.
     #[inline]
     pub(super) fn begin(walk: &'w mut Walk<O>, level: u32, variant: Option<Frame>) -> Self {
         walk.out.push(b'[');
@@ -57,14 +57,14 @@ impl<'w, O: Output> Array<'w, O> {
 pub(super) struct Object<'w, O> {
     walk: &'w mut Walk<O>,
     level: u32,
-    /// How many values have come.
+    /// The number of values so far.
     entries: u64,
     frame: Frame,
     variant: Option<Frame>,
 }
 
 impl<'w, O: Output> Object<'w, O> {
-    /// Begins an object at `level`, which counts it.
+    /// Begins an object. `level` includes it.
     #[inline]
     pub(super) fn begin(walk: &'w mut Walk<O>, level: u32, is_root: bool) -> Self {
         let frame = walk.begin_object(is_root);
@@ -77,7 +77,7 @@ impl<'w, O: Output> Object<'w, O> {
         }
     }
 
-    /// Begins the object of a struct variant, around which is that of the variant.
+    /// Begins the object of a struct variant, inside the object of the variant.
     #[inline]
     pub(super) fn in_variant(walk: &'w mut Walk<O>, level: u32, variant: Frame) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl<'w, O: Output> Object<'w, O> {
         self.walk.note(result, Step::Field(name))
     }
 
-    /// As [`field`](Self::field), once for each type of value and not for each field.
+    /// Does what [`field`](Self::field) does, compiled once for each type of value instead of once for each field.
     #[inline(never)]
     fn field_by_call<T>(&mut self, name: &'static str, value: &T) -> Result<(), Problem>
     where
@@ -120,7 +120,8 @@ impl<'w, O: Output> Object<'w, O> {
         self.walk.note(result, step)
     }
 
-    /// Ends the object. (In place: to move it, fields that were just written would be read together.)
+    /// Ends the object. It takes a reference, because moving the object would read back fields that were just
+    /// written.
     #[inline]
     fn finish(&mut self) -> Result<(), Problem> {
         self.walk.end_object(&self.frame)?;
@@ -192,7 +193,7 @@ impl<O: Output> Walk<O> {
         self.members.open(&self.out, is_root)
     }
 
-    /// Begins the object around what a variant carries.
+    /// Begins the object around the contents of a variant.
     #[inline]
     pub(super) fn begin_variant(
         &mut self,
@@ -215,7 +216,7 @@ impl<O: Output> Walk<O> {
     where
         T: Serialize + ?Sized,
     {
-        // A key after a key: no serializer of a JSON value does that.
+        // A key after a key, which no `Serialize` of a JSON value writes.
         if frame.next() != Next::Key {
             return self.reject(Problem::Serialize);
         }
@@ -230,7 +231,7 @@ impl<O: Output> Walk<O> {
         self.members.add::<O>(frame, &self.out, start, self.head)
     }
 
-    /// The name of a field or variant, which needs no spelling.
+    /// Writes the name of a field or variant, a string already.
     #[inline(always)] // see `Frame::see`
     fn name(&mut self, frame: &mut Frame, name: &'static str) -> Result<(), Problem> {
         if O::REJECTS_RESERVED && is_reserved(name) {
@@ -261,7 +262,7 @@ impl<O: Output> Walk<O> {
         value: &T,
     ) -> Result<(), Problem> {
         match frame.next() {
-            // A value without a key, or a second one.
+            // A value without a key, or a second value for a key.
             Next::Key => self.reject(Problem::Serialize),
             Next::Skipped => {
                 frame.skip();

@@ -1,4 +1,4 @@
-//! A state as JSON, there and back.
+//! Writes a state as JSON and reads it back.
 
 use std::cmp::Ordering;
 use std::sync::LazyLock;
@@ -15,11 +15,11 @@ use crate::problem::Problem;
 static ARBITRARY_PRECISION: LazyLock<bool> =
     LazyLock::new(|| serde_json::from_str::<Value>("1e400").is_ok());
 
-/// Reads what was written; `None` when it is of another type.
+/// Reads a state back. Returns `None` if the JSON is not a `T`.
 pub(crate) fn read<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
     if *ARBITRARY_PRECISION {
-        // From text, serde_json would hand a float to a tagged, untagged or flattened type as a map.
-        // From a `Value`, it hands it a number.
+        // From text, serde_json would pass a float to a tagged, untagged or flattened type as a map. From a
+        // `Value`, it passes a number.
         serde_json::from_slice(json)
             .and_then(serde_json::from_value)
             .ok()
@@ -28,14 +28,14 @@ pub(crate) fn read<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
     }
 }
 
-/// JSON, as serde_json writes it. It writes every scalar itself; only what stands between them is ours.
+/// JSON, byte for byte as serde_json writes it. serde_json writes every scalar; this output adds the punctuation.
 pub(super) struct Json;
 
 impl Output for Json {
     const ROOT: &'static str = "state";
     const MAX_LEVEL: u32 = 127; // serde_json parses no more
     const REJECTS_RESERVED: bool = true;
-    const LEAVES_OUT: bool = false;
+    const OMITS_MEMBERS: bool = false;
 
     const INLINES_FIELDS: bool = true;
 
@@ -76,8 +76,8 @@ impl Output for Json {
         Ok(())
     }
 
-    /// As it is, where serde_json reads it as the same number. Elsewhere it would be an object with a
-    /// reserved key.
+    /// Writes the text unchanged if serde_json reads it as the same number. In the other build of serde_json, it
+    /// would be an object with a reserved key.
     fn number(out: &mut Vec<u8>, text: &str) -> Result<(), Problem> {
         number::write_text(&mut Vec::new(), text)?;
         if !*ARBITRARY_PRECISION {
@@ -102,8 +102,8 @@ impl Output for Json {
         out.push(b':');
     }
 
-    /// By what is between their quotes. serde_json escapes a key in one way only, so two keys are the same if
-    /// this is the same.
+    /// Compares the escaped text. serde_json escapes a key in one way only, so two keys are equal if and only if
+    /// their escaped texts are.
     fn order(out: &[u8], a: usize, b: usize) -> Option<Ordering> {
         let (_, a) = out.get(a..)?.split_first()?; // the quote
         let (_, b) = out.get(b..)?.split_first()?;
@@ -122,12 +122,12 @@ impl Output for Json {
     }
 
     #[inline]
-    fn is_left_out(_: &[u8], _: usize) -> Option<bool> {
+    fn omits_key(_: &[u8], _: usize) -> Option<bool> {
         Some(false)
     }
 
     #[inline]
-    fn is_absent(_: &[u8], _: usize, _: usize) -> Option<bool> {
+    fn omits_value(_: &[u8], _: usize, _: usize) -> Option<bool> {
         Some(false)
     }
 
@@ -140,12 +140,13 @@ impl Output for Json {
     }
 }
 
-/// Whether no byte of `text` is escaped in JSON (RFC 8259, section 7): eight at a time, where serde_json
-/// looks at each.
+/// Returns `true` if no byte of `text` is escaped in JSON (RFC 8259, section 7). It checks eight bytes at a time,
+/// serde_json one.
 #[inline(always)] // as `key`
 fn is_plain(text: &str) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    /// Has the upper bit of some byte set exactly if some byte of `bytes` is below `limit`, which is at most 128.
+    /// Returns a number in which the upper bit of some byte is set if and only if some byte of `bytes` is below
+    /// `limit`, which is at most 128.
     const fn below(bytes: u64, limit: u64) -> u64 {
         bytes.wrapping_sub(ONES.wrapping_mul(limit)) & !bytes
     }
@@ -182,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    /// Ours are serde_json's own bytes.
+    /// Checks that the output is byte for byte the one of serde_json.
     #[track_caller]
     fn is_as_serde_json_writes<T: Serialize + ?Sized>(value: &T) {
         let mut ours = b"before ".to_vec();
@@ -225,7 +226,7 @@ mod tests {
         Text(String),
     }
 
-    /// Every shape that serde's data model has.
+    /// Every type of serde's data model.
     #[derive(Clone, Debug, Serialize)]
     enum Zoo {
         Nothing,
@@ -347,7 +348,7 @@ mod tests {
         }
     }
 
-    /// What no derived type writes.
+    /// Calls that no derived type makes.
     struct Odd<'a> {
         bytes: &'a [u8],
         float: f64,
@@ -410,7 +411,7 @@ mod tests {
         }
     }
 
-    /// A struct of the name under which serde_json passes a number.
+    /// A struct with the name under which serde_json passes a number.
     struct Number(&'static str);
 
     impl Serialize for Number {
@@ -435,14 +436,14 @@ mod tests {
         }
     }
 
-    /// One long key may be compared with each of many: to look for its end each time would take quadratic
-    /// time. Here it has none.
+    /// One long key may be compared with each of many others, and searching for its end each time would take
+    /// quadratic time. The key of this test has no end.
     #[test]
     fn keys_are_compared_no_further_than_where_they_differ() {
         let out = br#""ab":1,"ac"#;
         assert_eq!(Json::order(out, 0, 7), Some(Ordering::Less));
         assert_eq!(Json::order(out, 7, 0), Some(Ordering::Greater));
-        // And as far as that: a quote that is escaped ends no key.
+        // An escaped quote does not end a key.
         let out = br#""a\"b":1,"a\"c":2,"a\\":3,"a\"b":4"#;
         let [first, second, third, fourth] = [0, 9, 18, 26];
         assert_eq!(Json::order(out, first, second), Some(Ordering::Less));

@@ -1,14 +1,14 @@
-//! The members of the objects that are open: keys and values in turn, in order, and no key twice.
+//! The members of open objects: checks that keys and values alternate and that no key repeats, and notes the order.
 
 use std::cmp::Ordering;
 
 use super::output::{Closing, Member, Output};
 use crate::problem::Problem;
 
-/// How many members there is room for at first: enough for most values.
+/// The initial capacity, in members. It is enough for most values.
 const ROOM: usize = 32;
 
-/// The members of every open object, the innermost object's last.
+/// The members of every open object. Those of the innermost object are last.
 #[derive(Default)]
 pub(super) struct Members(Vec<Member>);
 
@@ -16,32 +16,32 @@ pub(super) struct Members(Vec<Member>);
 pub(super) struct Frame {
     /// Where its first member starts in the output.
     start: usize,
-    /// The number of its first member in [`Members`].
+    /// The index of its first member in [`Members`].
     first: usize,
-    /// Whether it is the value itself, of which members are left out.
+    /// Whether this object is the root, whose members may be omitted.
     is_root: bool,
     next: Next,
     /// Where the value of its last member starts in the output.
     value: usize,
     /// The head of its last key.
     last_head: u64,
-    /// Whether every key so far was greater than the one before. Most maps come so, and none of their keys is
-    /// there twice then.
+    /// Whether every key so far was greater than the one before. Most maps arrive in this order, and then no key
+    /// repeats.
     is_sorted: bool,
-    /// One bit for each field, chosen by its name. A field whose bit is not there yet is new.
+    /// A set of bits, one for each field name so far, chosen by the name. A field is new if its bit is not set.
     seen: u64,
-    /// Whether a key may be there twice, should the keys not come sorted.
+    /// Whether a key may repeat, unless the keys arrive sorted.
     may_repeat: bool,
-    /// Whether a member was left out.
+    /// Whether a member was omitted.
     has_gaps: bool,
 }
 
-/// What an open object waits for.
+/// The next part that an open object expects.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     Key,
     Value,
-    /// A value that is left out.
+    /// A value to omit.
     Skipped,
 }
 
@@ -51,7 +51,7 @@ impl Frame {
         self.next
     }
 
-    /// Passes over a value that is left out.
+    /// Notes that the value was omitted.
     #[inline]
     pub(super) fn skip(&mut self) {
         self.next = Next::Key;
@@ -65,7 +65,7 @@ impl Frame {
         self.seen |= bit;
     }
 
-    /// Notes a key that is not looked into until the object ends.
+    /// Notes a key whose bytes are not compared until the object ends.
     #[inline]
     pub(super) fn see_any(&mut self) {
         self.may_repeat = true;
@@ -78,7 +78,7 @@ impl Frame {
 }
 
 impl Members {
-    /// Begins an object behind all that is in `out`.
+    /// Begins an object at the end of `out`.
     #[inline]
     pub(super) fn open(&mut self, out: &[u8], is_root: bool) -> Frame {
         if self.0.capacity() == 0 {
@@ -108,7 +108,7 @@ impl Members {
         head: u64,
     ) -> Result<(), Problem> {
         if head <= frame.last_head && frame.is_sorted {
-            // A head of 0 is also that of the empty key, which may be the first.
+            // The head of the empty key is 0 as well, and it may be the first key.
             if let Some(last) = self.of(frame)?.last() {
                 frame.is_sorted = head == frame.last_head
                     && O::order(out, last.start, start).ok_or(Problem::Invariant)?
@@ -118,7 +118,10 @@ impl Members {
         frame.last_head = head;
         frame.value = out.len();
         frame.next = Next::Value;
-        if O::LEAVES_OUT && frame.is_root && O::is_left_out(out, start).ok_or(Problem::Invariant)? {
+        if O::OMITS_MEMBERS
+            && frame.is_root
+            && O::omits_key(out, start).ok_or(Problem::Invariant)?
+        {
             frame.next = Next::Skipped;
             frame.has_gaps = true;
         }
@@ -137,15 +140,15 @@ impl Members {
         frame: &mut Frame,
         out: &[u8],
     ) -> Result<(), Problem> {
-        // What a variant carries is written even where the variant's name is that of a member to be left
-        // out; it ends where it starts then.
+        // The contents of a variant are written even if the name of the variant is one of a member to omit.
+        // The member then ends where it starts.
         if std::mem::replace(&mut frame.next, Next::Key) == Next::Skipped {
             return Ok(());
         }
         let member = self.0.last_mut().ok_or(Problem::Invariant)?;
-        if O::LEAVES_OUT && frame.is_root {
-            let is_absent = O::is_absent(out, member.start, frame.value);
-            if is_absent.ok_or(Problem::Invariant)? {
+        if O::OMITS_MEMBERS && frame.is_root {
+            let omits_value = O::omits_value(out, member.start, frame.value);
+            if omits_value.ok_or(Problem::Invariant)? {
                 frame.has_gaps = true;
                 return Ok(());
             }
@@ -154,7 +157,7 @@ impl Members {
         Ok(())
     }
 
-    /// The innermost object, to be closed.
+    /// Returns the innermost object, to be closed.
     #[inline]
     pub(super) fn closing(&mut self, frame: &Frame) -> Result<Closing<'_>, Problem> {
         Ok(Closing {
@@ -177,13 +180,13 @@ impl Members {
     }
 }
 
-/// The first eight bytes of a key, zeros behind a shorter one: in the order of the keys, where they differ.
+/// Returns the first eight bytes of a key, padded with zeros. If two heads differ, their order is that of the keys.
 #[inline]
 pub(super) fn head(key: &[u8]) -> u64 {
     if let Some(head) = key.first_chunk() {
         return u64::from_be_bytes(*head);
     }
-    // Two halves that may overlap, where a loop would take a step for each byte.
+    // Two halves, which may overlap. A loop would take a step for each byte.
     let length = key.len();
     match (key.first_chunk(), key.last_chunk()) {
         (Some(first), Some(last)) => {
@@ -197,7 +200,7 @@ pub(super) fn head(key: &[u8]) -> u64 {
     }
 }
 
-/// One of 64 bits, the same for the same name.
+/// Returns one of 64 bits, chosen by the name.
 #[inline(always)] // as `see`
 fn bit(name: &str) -> u64 {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15; // spreads whatever differs over the upper bits
@@ -238,7 +241,7 @@ mod tests {
         }
     }
 
-    /// A map with these keys and a number for each, or with a map in the place of it.
+    /// Writes a map with these keys. Each value is a number, or a map.
     struct Entries<'a>(&'a [&'a str], Option<&'a Entries<'a>>);
 
     impl Serialize for Entries<'_> {
@@ -254,7 +257,7 @@ mod tests {
         }
     }
 
-    /// A struct with these fields.
+    /// Writes a struct with these fields.
     struct Fields<'a>(&'a [&'static str], Option<&'a Fields<'a>>);
 
     impl Serialize for Fields<'_> {
@@ -270,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Whether a key is there twice. Both outputs must find the same.
+    /// Returns `true` if a key repeats. Both outputs must agree.
     #[track_caller]
     fn repeats<T: Serialize>(value: &T) -> bool {
         #[derive(serde::Serialize)]
@@ -311,7 +314,7 @@ mod tests {
             (&[long, longer], false),
             (&[longer, long], false),
             (&["12345678a", "12345678b", "12345678"], false),
-            // In the order of their heads, and not in that of what serde_json escapes them to.
+            // Sorted by their heads, but not by their escaped text.
             (&["Z", "\n", "Z"], true),
             (&["a\"", "a#", "a\""], true),
             (&["12345678\"", "12345678z", "12345678\""], true),
@@ -330,7 +333,7 @@ mod tests {
         ] {
             assert_eq!(repeats(&Entries(keys, None)), is_twice, "{keys:?}");
             assert_eq!(repeats(&Fields(keys, None)), is_twice, "{keys:?}");
-            // Around others, and among others.
+            // With members around it, and inside another object.
             let inner = ["z", "a"];
             let around = Entries(keys, Some(&Entries(&inner, None)));
             assert_eq!(repeats(&around), is_twice, "{keys:?}");
@@ -356,14 +359,14 @@ mod tests {
 
     #[test]
     fn names_that_share_a_bit_are_told_apart() {
-        // More names than bits, the last one first.
+        // More names than bits, and one of them again at the end.
         let names: Vec<_> = (0..200).rev().map(|n: u32| leaked(n.to_string())).collect();
         assert!(!repeats(&Fields(&names, None)));
         for again in [0, 137, 199] {
             let twice = [&names[..], &names[again..=again]].concat();
             assert!(repeats(&Fields(&twice, None)));
         }
-        // Two names of one bit, and nothing else.
+        // Two different names with the same bit.
         let shared = |one: &&&'static str| {
             names
                 .iter()

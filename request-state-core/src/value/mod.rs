@@ -1,25 +1,24 @@
-//! How values become bytes: params a canonical form to digest, a state JSON to seal.
+//! Turns values into bytes: params into the canonical form that is digested, a state into the JSON that is sealed.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `mod.rs` | the two ways in |
-//! | `serializer.rs` | the one `Serializer`: places, levels, what is not JSON |
-//! | `walk.rs` | what a walk keeps: the output, reserved names, the first error and its path |
-//! | `compound.rs` | arrays, objects and structs that are open |
-//! | `members.rs` | the members of open objects: keys and values in turn, and no key twice |
-//! | `output.rs` | what the two outputs differ in, and an object that they close |
+//! | `mod.rs` | the two entry points |
+//! | `serializer.rs` | the `Serializer`: places, levels, values that JSON cannot carry |
+//! | `walk.rs` | the data of one walk: the output, the first error and its path; reserved names |
+//! | `compound.rs` | open arrays, objects and structs |
+//! | `members.rs` | the members of open objects: keys and values alternate, and no key repeats |
+//! | `output.rs` | the trait of the two outputs, and the object that they close |
 //! | `canonical.rs` | the output for params |
-//! | `json.rs` | the output for a state, and how it is read back |
+//! | `json.rs` | the output for a state, and its reading |
 //! | `number.rs` | the canonical form of a number |
 //!
-//! A check that is added has a [`Problem`], and rejects by `Walk::reject` or passes through `Walk::record`: what an
-//! output returns is lost where the value's own `Serialize` ignores it. Keys of maps pass through `Walk::key_text`,
-//! names of fields and variants through `Walk::name` in `compound.rs`.
+//! To add a check, give it a [`Problem`] and report it with `Walk::reject` or `Walk::record`. Do not only return it:
+//! a `Serialize` implementation can ignore the error that it gets. Keys of maps pass through `Walk::key_text`, names
+//! of fields and variants through `Walk::name` in `compound.rs`.
 //!
-//! serde_json alone would not do for either. It writes NaN and infinity as `null`, keys and values in any
-//! order, and one key twice; it nests without end when it serializes, and stops at 127 levels when it parses.
-//! So both pass through one walker, and only what is written differs. What JSON cannot carry is an error that
-//! names the path to it.
+//! serde_json alone is not enough for either purpose. It writes NaN and infinity as `null`, keys and values in any
+//! order, and the same key twice. It serializes any depth and parses at most 127 levels. So params and states pass
+//! through one walker, and only the outputs differ. A value that JSON cannot carry is an error with its path.
 
 mod canonical;
 mod compound;
@@ -39,11 +38,11 @@ use self::serializer::walk;
 use self::walk::Place;
 use crate::problem::Problem;
 
-/// Returns the canonical form of the salient part of `params`.
+/// Returns the canonical form of `params`, without the members that the digest omits.
 ///
 /// # Errors
 ///
-/// The path of what cannot be canonicalized, and why.
+/// Returns the path of the value that has no canonical form, and the problem.
 pub(crate) fn canonical_form<T>(params: &T) -> Result<Vec<u8>, (String, Problem)>
 where
     T: Serialize + ?Sized,
@@ -57,7 +56,7 @@ where
 ///
 /// # Errors
 ///
-/// The path of what cannot be written and read back, and why.
+/// Returns the path of the value that JSON cannot carry, and the problem.
 pub(crate) fn write<T>(payload: &mut Vec<u8>, state: &T) -> Result<(), (String, Problem)>
 where
     T: Serialize + ?Sized,

@@ -1,10 +1,10 @@
-//! The canonical form of a number: one spelling for each value, whatever it was spelled like.
+//! The canonical form of a number: each value has exactly one, whatever its notation was.
 //!
-//! `N`, `-` for a negative one, the decimal digits without leading or trailing zeros, `e` and the
-//! exponent of ten unless that is zero, `,`. So `1200`, `1200.0` and `1.2e3` are all `N12e2,`, and
+//! It is `N`, `-` if the number is negative, the decimal digits without leading or trailing zeros, `e` and the
+//! exponent of ten unless that is zero, and `,`. So `1200`, `1200.0` and `1.2e3` are all `N12e2,`, and
 //! zero of either sign is `N0,`.
 //!
-//! An exponent is never expanded: `1e999999999` takes as many bytes as it looks.
+//! An exponent is never expanded: `1e999999999` takes 13 bytes.
 
 use crate::problem::Problem;
 
@@ -14,8 +14,8 @@ pub(super) fn write_integer(out: &mut Vec<u8>, text: &str) {
     write(out, negative, digits, "", 0);
 }
 
-/// Writes a double: exactly when it is whole and below 2^64, else by its shortest decimal that
-/// reads back as the same double. It must be finite.
+/// Writes a double. A whole number below 2^64 is written exactly, any other as its shortest decimal that
+/// reads back as the same double. The double must be finite.
 pub(super) fn write_f64(out: &mut Vec<u8>, value: f64) -> Result<(), Problem> {
     const TWO_POW_64: f64 = 18_446_744_073_709_551_616.0;
     let magnitude = value.abs();
@@ -28,7 +28,7 @@ pub(super) fn write_f64(out: &mut Vec<u8>, value: f64) -> Result<(), Problem> {
     write_text(out, zmij::Buffer::new().format_finite(value))
 }
 
-/// Writes a single-precision number by its shortest decimal. It must be finite.
+/// Writes a single-precision number as its shortest decimal. It must be finite.
 pub(super) fn write_f32(out: &mut Vec<u8>, value: f32) -> Result<(), Problem> {
     write_text(out, zmij::Buffer::new().format_finite(value))
 }
@@ -77,7 +77,7 @@ fn is_zero(whole: &str, fraction: &str) -> bool {
     whole.bytes().chain(fraction.bytes()).all(|b| b == b'0')
 }
 
-/// Writes `whole.fraction` times ten to the power of `exponent`; false when the exponent of the
+/// Writes `whole.fraction` times ten to the power of `exponent`. Returns `false` if the exponent of the
 /// canonical form overflows.
 fn write(out: &mut Vec<u8>, negative: bool, whole: &str, fraction: &str, exponent: i64) -> bool {
     let fraction = fraction.trim_end_matches('0');
@@ -227,8 +227,8 @@ mod tests {
     }
 
     proptest! {
-        /// The canonical form is the value: read back, it gives the same double, so two doubles
-        /// share a form only when they are equal.
+        /// The canonical form reads back as the same double, so two doubles have the same form only if they
+        /// are equal.
         #[test]
         fn the_form_of_a_double_reads_back(value in any::<f64>()) {
             let form = double(value);
@@ -257,7 +257,7 @@ mod tests {
         fn any_text_is_a_number_or_an_error(text in "[-+0-9.eE]{0,12}") {
             let mut out = Vec::new();
             let ours = write_text(&mut out, &text).is_ok();
-            // serde_json refuses what overflows a double, so only its acceptance says something.
+            // serde_json rejects numbers that overflow a double, so only its acceptance is of interest.
             let theirs = serde_json::from_str::<f64>(&text).is_ok();
             prop_assert!(ours || !theirs, "{text}");
         }

@@ -1,4 +1,4 @@
-//! What the canonical form and JSON differ in.
+//! The trait that the canonical form and JSON implement.
 
 use std::cmp::Ordering;
 
@@ -6,22 +6,22 @@ use serde::Serialize;
 
 use crate::problem::Problem;
 
-/// An output of the walker: how it spells scalars and keys, and what it does with an object that ends.
+/// An output of the walker: how it writes scalars and keys, and how it closes an object.
 ///
-/// Both write `[` and `{` and what closes them.
+/// The walker itself writes brackets and braces, which both outputs have.
 pub(super) trait Output {
-    /// What a value is called in the path of an error.
+    /// The name of the value in the path of an error.
     const ROOT: &'static str;
 
-    /// How deeply arrays and objects may nest.
+    /// The maximum depth of arrays and objects.
     const MAX_LEVEL: u32;
 
-    /// Whether an object with a name that serde_json keeps for itself is an error: read back, it would be
-    /// something else.
+    /// Whether an object with a key reserved by serde_json is an error, because it would not read back as an
+    /// object.
     const REJECTS_RESERVED: bool;
 
-    /// Whether each field of a struct is written by code of its own, in which its name is a constant, or all
-    /// by one function. What is more to write than a few bytes is faster by a function.
+    /// Whether the code that writes a field is inlined for each field of a struct, so that the name is a constant,
+    /// or is one function for all. A function is faster if it writes more than a few bytes.
     const INLINES_FIELDS: bool;
 
     fn null(out: &mut Vec<u8>);
@@ -38,68 +38,68 @@ pub(super) trait Output {
 
     fn string(out: &mut Vec<u8>, text: &str) -> Result<(), Problem>;
 
-    /// A number, given its text, or an error if it is not the text of a number.
+    /// Writes a number, given its text. Returns an error if the text is not a number.
     fn number(out: &mut Vec<u8>, text: &str) -> Result<(), Problem>;
 
-    /// A key, and its first eight bytes as a number (see [`Member::head`]).
+    /// Writes a key. `head` is its first eight bytes as a number (see [`Member::head`]).
     fn key(out: &mut Vec<u8>, text: &str, head: u64) -> Result<(), Problem>;
 
-    /// What stands between two items or two members.
+    /// Writes the separator of two items or two members.
     fn separate(out: &mut Vec<u8>);
 
-    /// What stands between a key and its value.
+    /// Writes the separator of a key and its value.
     fn assign(out: &mut Vec<u8>);
 
-    /// How the keys that were written at `a` and `b` compare. They are equal if they are the same key. It reads
-    /// no further than where they differ: a long key may be compared with each of many.
+    /// Compares the keys that were written at `a` and `b`, which are equal if they are the same key. It stops at
+    /// the first difference, because a long key may be compared with each of many others.
     fn order(out: &[u8], a: usize, b: usize) -> Option<Ordering>;
 
-    /// Whether members of the value itself, and not of what is in it, can be left out.
-    const LEAVES_OUT: bool;
+    /// Whether members of the root object can be omitted.
+    const OMITS_MEMBERS: bool;
 
-    /// Whether a member of params, and not of what is in them, is left out: by its key, which was written at `start`. (Other values
-    /// are not asked for.)
-    fn is_left_out(out: &[u8], start: usize) -> Option<bool>;
+    /// Returns whether the member of the root object whose key was written at `start` is omitted. It is called
+    /// only for members of the root.
+    fn omits_key(out: &[u8], start: usize) -> Option<bool>;
 
-    /// Likewise by its value, which was written from `value` on, where one that is left out is the same as none.
-    fn is_absent(out: &[u8], start: usize, value: usize) -> Option<bool>;
+    /// Returns whether that member is omitted because of its value, which was written from `value` on.
+    fn omits_value(out: &[u8], start: usize, value: usize) -> Option<bool>;
 
-    /// Ends the innermost object, except for its brace: makes sure that no key is there twice.
+    /// Ends the innermost object, except for its brace. Checks that no key repeats.
     fn close(out: &mut Vec<u8>, object: Closing<'_>) -> Result<(), Problem>;
 }
 
-/// Where a member stands in the output; one that is left out ends where it starts.
+/// The range of a member in the output. An omitted member ends where it starts.
 pub(super) struct Member {
-    /// The first eight bytes of its key as a number, to compare at once.
+    /// The first eight bytes of its key as a number, for a fast comparison.
     pub(super) head: u64,
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// An object all of whose members are there, to be closed.
+/// An object with all its members, to be closed.
 pub(super) struct Closing<'a> {
     /// Where its first member starts in the output.
     pub(super) start: usize,
     pub(super) members: &'a mut [Member],
-    /// Whether they came in the order of their keys, and no key twice then.
+    /// Whether the members arrived sorted by their keys. Then no key repeats.
     pub(super) is_sorted: bool,
-    /// Whether a key may be there twice, should they not have come so.
+    /// Whether a key may repeat, unless the members arrived sorted.
     pub(super) may_repeat: bool,
-    /// Whether one is left out.
+    /// Whether a member is omitted.
     pub(super) has_gaps: bool,
 }
 
 impl<'a> Closing<'a> {
-    /// Puts the members in the order of their keys.
+    /// Sorts the members by their keys.
     ///
     /// # Errors
     ///
-    /// [`Problem::DuplicateKey`] when one is there twice.
+    /// Returns [`Problem::DuplicateKey`] if a key repeats.
     pub(super) fn sort<O: Output>(self, out: &[u8]) -> Result<&'a [Member], Problem> {
         let members = self.members;
         members.sort_unstable_by_key(|member| member.head);
         if !members.is_sorted_by(|a, b| a.head < b.head) {
-            // Some keys begin alike.
+            // Some keys have the same head.
             let order = |a: &Member, b: &Member| O::order(out, a.start, b.start);
             members.sort_unstable_by(|a, b| {
                 let by_key = || order(a, b).unwrap_or(Ordering::Equal); // is seen below

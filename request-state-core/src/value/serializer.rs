@@ -1,7 +1,7 @@
-//! The one serializer through which params and states pass on their way to bytes.
+//! The serializer that turns params and states into bytes.
 //!
-//! It shapes values as serde_json does: bytes are an array, a variant that carries something is an
-//! object of one member, a map key is a string.
+//! It maps serde's data model to JSON as serde_json does: bytes become an array, a variant with contents becomes an
+//! object with one member, and a map key becomes a string.
 
 use std::fmt::{Display, Write as _};
 
@@ -13,11 +13,11 @@ use super::output::Output;
 use super::walk::{NUMBER, Place, RAW_VALUE, Walk, Walker};
 use crate::problem::{Problem, Step};
 
-/// Appends `value`, which stands at `place`, to `out`.
+/// Appends `value`, which is at `place`, to `out`.
 ///
 /// # Errors
 ///
-/// The first problem, and its path.
+/// Returns the first problem and its path.
 pub(super) fn walk<O, T>(
     out: &mut Vec<u8>,
     value: &T,
@@ -43,7 +43,7 @@ impl<'w, O: Output> Walker<'w, O> {
     fn null(self) -> Result<(), Problem> {
         match self.place {
             Place::Value => O::null(&mut self.walk.out),
-            // No params at all: the same as an object without members.
+            // Absent params have the same form as an object without members.
             Place::Root => self.walk.out.extend_from_slice(b"{}"),
             Place::Key => return self.walk.reject(Problem::Key),
             Place::NumberText => return self.walk.reject(Problem::Number),
@@ -73,7 +73,7 @@ impl<'w, O: Output> Walker<'w, O> {
         }
         match self.place {
             Place::Value => write(&mut self.walk.out, value),
-            // As serde_json spells it.
+            // As serde_json writes it.
             Place::Key => match serde_json::to_string(&value) {
                 Ok(text) => self.walk.key_text(&text),
                 Err(_) => self.walk.reject(Problem::Key),
@@ -83,7 +83,7 @@ impl<'w, O: Output> Walker<'w, O> {
         }
     }
 
-    /// The level inside of `opens` more arrays and objects, for what is not an object at the root.
+    /// Returns the level inside `opens` more arrays and objects, for a value that is not an object at the root.
     #[inline]
     fn deeper(&mut self, opens: u32) -> Result<u32, Problem> {
         match self.level.checked_add(opens) {
@@ -103,7 +103,7 @@ impl<'w, O: Output> Walker<'w, O> {
         }
     }
 
-    /// Whether the object that begins here is the value itself, of which members are left out.
+    /// Returns `true` if the object that begins here is the root and members of it may be omitted.
     #[inline]
     fn is_root(&mut self) -> Result<bool, Problem> {
         match self.place {
@@ -121,8 +121,8 @@ impl<'w, O: Output> Walker<'w, O> {
         Ok(Object::begin(self.walk, level, is_root))
     }
 
-    /// A variant that carries something is an object of one member, named after it. Returns the frame of
-    /// that object, and the level inside of it and of `opens` more.
+    /// Begins the object of a variant with contents: its one member is named after the variant. Returns the frame
+    /// of that object, and the level inside it and `opens` more arrays and objects.
     #[inline]
     fn variant(&mut self, name: &'static str, opens: u32) -> Result<(Frame, u32), Problem> {
         let level = self.deeper(opens.saturating_add(1))?;
@@ -154,7 +154,7 @@ impl<'w, O: Output> Serializer for Walker<'w, O> {
         }
     }
 
-    /// But for a `Display` that fails: neither serde nor serde_json expects that, and both panic.
+    /// Unlike serde and serde_json, it does not panic if `Display` fails.
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Problem> {
         let mut text = String::new();
         if write!(text, "{value}").is_err() {
@@ -239,7 +239,7 @@ impl<'w, O: Output> Serializer for Walker<'w, O> {
         self.serialize_str(v.encode_utf8(&mut [0; 4]))
     }
 
-    /// JSON has no bytes: serde_json writes an array of numbers.
+    /// JSON has no type for bytes. As serde_json does, this writes an array of numbers.
     #[inline]
     fn serialize_bytes(self, v: &[u8]) -> Result<(), Problem> {
         let mut array = self.array()?;
@@ -336,7 +336,7 @@ impl<'w, O: Output> Serializer for Walker<'w, O> {
 
     #[inline]
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Struct<'w, O>, Problem> {
-        // By the struct's name, which the program chose; never by a key, which a client can send.
+        // Decides by the name of the struct, which the program chose, and never by a key, which a client can send.
         match (name, self.place) {
             (RAW_VALUE, _) => self.walk.reject(Problem::RawValue),
             (NUMBER, Place::Value) => Ok(Struct::Number {

@@ -1,4 +1,4 @@
-//! What a walk through a value keeps: the output, the open objects, and the first error and its path.
+//! The data of one walk through a value: the output, the open objects, and the first error and its path.
 
 use std::marker::PhantomData;
 
@@ -6,39 +6,38 @@ use super::members::{Members, head};
 use super::output::Output;
 use crate::problem::{Problem, Step, path};
 
-/// The name under which serde_json's `arbitrary_precision` passes a number, with its text as the
-/// one field, to any serializer. Cargo unifies features, so this library cannot know whether it is
-/// on.
+/// The name of the struct as which serde_json's `arbitrary_precision` passes a number to any serializer. Its one
+/// field is the text of the number. Cargo unifies features, so this library cannot know whether it is on.
 pub(super) const NUMBER: &str = "$serde_json::private::Number";
 
-/// Likewise, serde_json's `RawValue`.
+/// The name of the struct as which serde_json passes a `RawValue`.
 pub(super) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
-/// Whether serde_json keeps `name` for itself. With some of its features on, it would read an object
-/// with such a member back as something else.
+/// Returns `true` if serde_json reserves `name`. With some of its features on, it would not read an object with
+/// such a member back as an object.
 #[inline(always)] // into derived code, where `name` is a constant
 pub(super) fn is_reserved(name: &str) -> bool {
     name == NUMBER || name == RAW_VALUE
 }
 
-/// What the walkers of one value share.
+/// The data that the walkers of one value share.
 pub(super) struct Walk<O> {
     pub(super) out: Vec<u8>,
     pub(super) members: Members,
     /// The [`head`] of the last key.
     pub(super) head: u64,
-    /// The first one. It stays when the value's own implementation of `Serialize` ignores the error and
+    /// The first problem. It is kept even if the `Serialize` implementation of the value ignores the error and
     /// goes on.
     problem: Option<Problem>,
-    /// Whether it did so.
+    /// Whether the value ignored that error.
     was_swallowed: bool,
-    /// Collected on the way out, innermost first.
+    /// The path of the problem, innermost step first.
     steps: Vec<Step>,
     output: PhantomData<O>,
 }
 
 impl<O: Output> Walk<O> {
-    /// Begins behind what is in `out`.
+    /// Begins a walk that appends to `out`.
     pub(super) fn begin(out: Vec<u8>) -> Self {
         Self {
             out,
@@ -51,15 +50,15 @@ impl<O: Output> Walk<O> {
         }
     }
 
-    /// Returns the output and, where there was a problem, the first one and its path: also when the value's
-    /// own `Serialize` implementation swallowed the error, since what was written then is not the value.
+    /// Returns the output, and the first problem and its path if there was one. It returns a problem even if the
+    /// `Serialize` implementation of the value swallowed the error, because then the output is not the value.
     pub(super) fn end(
         self,
         result: Result<(), Problem>,
     ) -> (Vec<u8>, Result<(), (String, Problem)>) {
         let result = match self.problem.or(result.err()) {
             None => Ok(()),
-            // The steps are those of a later one.
+            // The steps belong to a later problem.
             Some(problem) if self.was_swallowed || result.is_ok() => {
                 Err((path(O::ROOT, &[]), problem))
             }
@@ -68,7 +67,7 @@ impl<O: Output> Walk<O> {
         (self.out, result)
     }
 
-    /// Fails if there was a problem before, which was swallowed then: objects may have been left open.
+    /// Fails if there was a problem before, which was then swallowed. Objects may have been left open.
     #[inline]
     pub(super) fn check(&mut self) -> Result<(), Problem> {
         match self.problem {
@@ -84,11 +83,11 @@ impl<O: Output> Walk<O> {
         Err(problem)
     }
 
-    /// Records an error, which may come from the value itself and not from here.
+    /// Records an error, which may come from the `Serialize` implementation of the value.
     #[inline]
     pub(super) fn record(&mut self, result: Result<(), Problem>) -> Result<(), Problem> {
         if let Err(problem) = result {
-            // Another one came before, and was swallowed.
+            // An earlier problem was swallowed.
             self.was_swallowed |= self.problem.is_some_and(|first| first != problem);
             self.problem = self.problem.or(Some(problem));
         }
@@ -113,16 +112,16 @@ impl<O: Output> Walk<O> {
         if O::REJECTS_RESERVED && is_reserved(text) {
             return self.reject(Problem::ReservedKey);
         }
-        // From `text`, not from the copy: reading what was just written would wait for the write.
+        // From `text` and not from its copy: reading bytes that were just written would wait for the write.
         self.head = head(text.as_bytes());
         O::key(&mut self.out, text, self.head)
     }
 }
 
-/// What the next value is to be.
+/// The kind of value that is allowed next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Params: an object, or nothing at all.
+    /// Params: an object, or absent.
     Root,
     Key,
     Value,
@@ -134,6 +133,6 @@ pub(super) enum Place {
 pub(super) struct Walker<'w, O> {
     pub(super) walk: &'w mut Walk<O>,
     pub(super) place: Place,
-    /// How many arrays and objects are open around the value.
+    /// The number of open arrays and objects around the value.
     pub(super) level: u32,
 }

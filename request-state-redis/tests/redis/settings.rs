@@ -48,7 +48,7 @@ async fn only_an_empty_database_is_provisioned() {
     let error = RedisStore::provision(&server.url()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the database is not empty: it has 65 keys"
+        "the database is not empty: it has 65 keys; provision an empty one"
     );
     // What was lost afterwards is lost.
     server.run::<String>("FLUSHALL");
