@@ -724,7 +724,7 @@ fn keys_that_begin_alike_are_put_in_order() {
 }
 
 #[test]
-fn a_member_that_begins_as_one_that_is_left_out_counts() {
+fn a_member_whose_key_begins_like_an_omitted_one_counts() {
     let none = digest(&json!({ "name": "x" })).unwrap();
     for member in ["arguments2", "argument", "_meta2", "_met", "requestState2"] {
         let params = json!({ "name": "x", member: {} });

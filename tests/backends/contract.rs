@@ -285,7 +285,7 @@ fn the_limit_itself_passes() {
         assert_eq!(
             short.seal(&state, &binding).unwrap_err().to_string(),
             format!(
-                "the token would be {} bytes long, and max_token_len is {}",
+                "the token would be {} bytes long; max_token_len is {}",
                 token.len(),
                 token.len() - 1
             )
