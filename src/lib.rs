@@ -1,7 +1,8 @@
-//! Seals the `requestState` of MCP multi round-trip requests.
+//! Protects MCP multi round-trip requests: seals the `requestState`, and passes on answers only where the server asked
+//! for them.
 //!
-//! Everything of [`request_state_core`] is here, and the codecs of the enabled features. Start at
-//! [`Sealer`].
+//! To protect a server, start at [`Boundary`]. To seal a string yourself, start at [`Sealer`]. The [`manual`] has one
+//! page for each subject. This crate re-exports [`request_state_core`] and the codecs of the enabled features.
 //!
 #![doc = include_str!("links.md")]
 #![doc = include_str!("../docs/drawings/rustdoc.md")]

@@ -1,4 +1,4 @@
-//! A redemption over Redis beside a bare `SET` of the same client, and how many there are in a second.
+//! A redemption over Redis next to a bare `SET` of the same client, and how many there are in a second.
 //! Starts a `redis-server` of its own.
 
 use std::net::TcpListener;
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         table.times(name, times, times.ratio(), 1.25);
     }
     server.print_times();
-    println!("\nRedemptions a second, on one connection, and bare commands beside them");
+    println!("\nRedemptions a second, on one connection, and bare commands next to them");
     for at_once in [1, 8, 64] {
         let runtime = Runtime::new().expect("a runtime");
         let (store, connection) = runtime.block_on(server.connect());

@@ -1,4 +1,4 @@
-//! Which base64url is the fastest here, for the floor to use.
+//! Which base64url is the fastest here, for the baseline to use.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use request_state_bench::clock::compare;
 
 fn main() {
     let simd = base64::engine::Simd::url_safe(NO_PAD);
-    println!("nanoseconds to encode and to decode, beside base64-turbo\n");
+    println!("nanoseconds to encode and to decode, next to base64-turbo\n");
     for length in [100, 1024, 16 * 1024] {
         let bytes: Vec<u8> = (0..length)
             .map(|at: u32| (at * 7919).to_le_bytes()[1])
@@ -28,7 +28,7 @@ fn main() {
             );
             println!(
                 "encode {length:>5} bytes, {name:<24}{:>8.0}{:>8.0}",
-                times.work, times.beside
+                times.work, times.baseline
             );
         };
         encode("base64, Simd", &|from, to| {
@@ -52,7 +52,7 @@ fn main() {
             );
             println!(
                 "decode {length:>5} bytes, {name:<24}{:>8.0}{:>8.0}",
-                times.work, times.beside
+                times.work, times.baseline
             );
         };
         decode("base64, Simd", &|from, to| {

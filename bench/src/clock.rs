@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// How long one batch of calls takes: long beside the clock's resolution, short beside a slice of
+/// How long one batch of calls takes: long next to the clock's resolution, short next to a slice of
 /// the scheduler.
 const BATCH: Duration = Duration::from_micros(100);
 
@@ -19,36 +19,36 @@ pub struct Medians {
     /// Of what was asked about.
     pub work: f64,
     /// Of what it is compared with.
-    pub beside: f64,
+    pub baseline: f64,
 }
 
 impl Medians {
     /// How many times longer the one takes than the other.
     #[must_use]
     pub fn ratio(&self) -> f64 {
-        self.work / self.beside
+        self.work / self.baseline
     }
 }
 
-/// Times `work` and `beside`: batches of each in turn, and the median over all batches of the time
+/// Times `work` and `baseline`: batches of each in turn, and the median over all batches of the time
 /// of a call.
 ///
 /// What they return is dropped within the time, as a caller would.
-pub fn compare<A, B>(mut work: impl FnMut() -> A, mut beside: impl FnMut() -> B) -> Medians {
-    let (work_calls, beside_calls) = (calls(&mut work), calls(&mut beside));
-    let round = batch(&mut work, work_calls) + batch(&mut beside, beside_calls);
+pub fn compare<A, B>(mut work: impl FnMut() -> A, mut baseline: impl FnMut() -> B) -> Medians {
+    let (work_calls, baseline_calls) = (calls(&mut work), calls(&mut baseline));
+    let round = batch(&mut work, work_calls) + batch(&mut baseline, baseline_calls);
     let rounds = (COMPARISON.as_nanos() / round.as_nanos().max(1)).clamp(ROUNDS.0, ROUNDS.1);
-    let (work_times, beside_times) = (0..rounds)
+    let (work_times, baseline_times) = (0..rounds)
         .map(|_| {
             (
                 per_call(batch(&mut work, work_calls), work_calls),
-                per_call(batch(&mut beside, beside_calls), beside_calls),
+                per_call(batch(&mut baseline, baseline_calls), baseline_calls),
             )
         })
         .unzip();
     Medians {
         work: median(work_times),
-        beside: median(beside_times),
+        baseline: median(baseline_times),
     }
 }
 

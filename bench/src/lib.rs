@@ -2,15 +2,15 @@
 //!
 //! | to | see |
 //! |---|---|
-//! | time two things beside each other | [`clock`] |
-//! | print figures beside their goals | [`table`] |
+//! | time two things next to each other | [`clock`] |
+//! | print figures next to their goals | [`table`] |
 //! | get requests and states | [`params`], [`state`] |
-//! | do the same with raw primitives | `floor.rs`, [`primitive`] |
+//! | do the same with raw primitives | `baseline.rs`, [`primitive`] |
 
 use request_state::{AesGcmCodec, HmacCodec, Key, Keyring, RequestStateCodec, RingCodec, Sealer};
 
+mod baseline;
 pub mod clock;
-mod floor;
 pub mod params;
 pub mod primitive;
 pub mod state;
@@ -38,7 +38,7 @@ pub fn sealers(keys: &Keyring) -> [(&'static str, AnySealer); 4] {
     ]
 }
 
-/// A ring of as many keys as there are `numbers`, the first of which seals.
+/// Creates a keyring of as many keys as there are `numbers`, the first of which seals.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Params like those of a real request, their binding, and its floor.
+//! Params like those of a real request, their binding, and its baseline.
 
 use request_state::{Binding, Request};
 use serde::ser::SerializeMap as _;
@@ -9,13 +9,13 @@ use sha2::{Digest, Sha256};
 /// Params that the figures digest.
 ///
 /// The methods are compiled once, in this crate: generic ones would be compiled anew into every
-/// benchmark, and come out faster or slower by a tenth with whatever else stands beside them.
+/// benchmark, and come out faster or slower by a tenth with other code around them.
 pub trait Params {
     /// The binding of a `tools/call` with these params.
     fn bind(&self) -> Binding;
 
-    /// The floor of that: JSON and SHA-256. Call it on the salient part alone.
-    fn floor(&self) -> [u8; 32];
+    /// The baseline of that: JSON and SHA-256. Call it on the salient part alone.
+    fn baseline(&self) -> [u8; 32];
 }
 
 impl Params for Value {
@@ -23,7 +23,7 @@ impl Params for Value {
         binding(self)
     }
 
-    fn floor(&self) -> [u8; 32] {
+    fn baseline(&self) -> [u8; 32] {
         json_digest(self)
     }
 }
@@ -33,7 +33,7 @@ impl Params for Call {
         binding(self)
     }
 
-    fn floor(&self) -> [u8; 32] {
+    fn baseline(&self) -> [u8; 32] {
         json_digest(self)
     }
 }
@@ -43,7 +43,7 @@ impl Params for Unsorted {
         binding(self)
     }
 
-    fn floor(&self) -> [u8; 32] {
+    fn baseline(&self) -> [u8; 32] {
         json_digest(self)
     }
 }

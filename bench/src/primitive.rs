@@ -8,7 +8,7 @@ use sha2::Sha256;
 
 const KEY: [u8; 32] = [7; 32];
 
-/// What any token must authenticate beside its state, without labels and lengths: kid (7 bytes),
+/// What any token must authenticate next to its state, without labels and lengths: kid (7 bytes),
 /// nonce (16), expiry (8), protocol version (10), method (10), server (7), the digests of principal
 /// (16) and request (32).
 const BESIDE: [u8; 106] = [1; 106];

@@ -1,4 +1,4 @@
-//! A state like that of a real server, sealed and opened by the library and by the floor.
+//! A state like that of a real server, sealed and opened by the library and by the baseline.
 
 use std::fmt::Debug;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::primitive::{Primitive, Proof};
-use crate::{AnySealer, floor};
+use crate::{AnySealer, baseline};
 
 /// A state that the figures seal and open.
 ///
@@ -19,13 +19,17 @@ pub trait AnyState: Debug + PartialEq + Sized {
     /// What was sealed.
     fn open(sealer: &AnySealer, token: &str, binding: &Binding) -> Self;
 
-    /// The floor of binding and sealing: digests `params`, and seals into `token`. Returns what
-    /// [`floor_open`](Self::floor_open) needs, and how much of `token` is filled.
-    fn floor_seal(&self, primitive: &Primitive, params: &Value, token: &mut [u8])
-    -> (Proof, usize);
+    /// The baseline of binding and sealing: digests `params`, and seals into `token`. Returns what
+    /// [`baseline_open`](Self::baseline_open) needs, and how much of `token` is filled.
+    fn baseline_seal(
+        &self,
+        primitive: &Primitive,
+        params: &Value,
+        token: &mut [u8],
+    ) -> (Proof, usize);
 
-    /// The floor of binding and opening: digests `params`, and opens a token by way of `text`.
-    fn floor_open(
+    /// The baseline of binding and opening: digests `params`, and opens a token by way of `text`.
+    fn baseline_open(
         primitive: &Primitive,
         sealed: (&[u8], Proof),
         params: &Value,
@@ -42,22 +46,22 @@ impl AnyState for State {
         sealer.open(token, binding).expect("a good token")
     }
 
-    fn floor_seal(
+    fn baseline_seal(
         &self,
         primitive: &Primitive,
         params: &Value,
         token: &mut [u8],
     ) -> (Proof, usize) {
-        floor::seal(primitive, self, params, token)
+        baseline::seal(primitive, self, params, token)
     }
 
-    fn floor_open(
+    fn baseline_open(
         primitive: &Primitive,
         sealed: (&[u8], Proof),
         params: &Value,
         text: &mut [u8],
     ) -> Self {
-        floor::open(primitive, sealed, params, text)
+        baseline::open(primitive, sealed, params, text)
     }
 }
 
@@ -70,22 +74,22 @@ impl AnyState for Value {
         sealer.open(token, binding).expect("a good token")
     }
 
-    fn floor_seal(
+    fn baseline_seal(
         &self,
         primitive: &Primitive,
         params: &Value,
         token: &mut [u8],
     ) -> (Proof, usize) {
-        floor::seal(primitive, self, params, token)
+        baseline::seal(primitive, self, params, token)
     }
 
-    fn floor_open(
+    fn baseline_open(
         primitive: &Primitive,
         sealed: (&[u8], Proof),
         params: &Value,
         text: &mut [u8],
     ) -> Self {
-        floor::open(primitive, sealed, params, text)
+        baseline::open(primitive, sealed, params, text)
     }
 }
 

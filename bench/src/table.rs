@@ -1,4 +1,4 @@
-//! Prints every figure beside its goal, and remembers whether one missed.
+//! Prints every figure next to its goal, and remembers whether one missed.
 
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -13,17 +13,17 @@ pub struct Table {
 
 impl Table {
     /// Starts a group of figures: what is measured, and what it is compared with.
-    pub fn heading(&mut self, work: &str, beside: &str, ratio: &str) {
-        println!("\n{work:<56}{beside:>18}{ratio:>10}{:>8}", "goal");
+    pub fn heading(&mut self, work: &str, baseline: &str, ratio: &str) {
+        println!("\n{work:<56}{baseline:>18}{ratio:>10}{:>8}", "goal");
     }
 
     /// One figure: `ratio`, which may be no more than `goal`, made of `times`.
     pub fn times(&mut self, name: &str, times: Medians, ratio: f64, goal: f64) {
-        let (work, beside) = (duration(times.work), duration(times.beside));
+        let (work, baseline) = (duration(times.work), duration(times.baseline));
         self.row(
             name,
             &work,
-            &beside,
+            &baseline,
             &format!("{ratio:.2}"),
             ratio <= goal,
             &format!("{goal:.2}"),
@@ -41,14 +41,14 @@ impl Table {
         &mut self,
         name: &str,
         work: &dyn Display,
-        beside: &dyn Display,
+        baseline: &dyn Display,
         ratio: &dyn Display,
         met: bool,
         goal: &dyn Display,
     ) {
         self.missed += u32::from(!met);
         let verdict = if met { "" } else { "  MISSED" };
-        println!("  {name:<42}{work:>12}{beside:>18}{ratio:>10}{goal:>8}{verdict}");
+        println!("  {name:<42}{work:>12}{baseline:>18}{ratio:>10}{goal:>8}{verdict}");
     }
 
     /// Fails when a figure missed its goal.

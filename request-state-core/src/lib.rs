@@ -1,18 +1,20 @@
-//! The core of [`request-state`](https://docs.rs/request-state): the codec trait, the canonical
-//! digest of a request, the keyring and the sealer.
+//! The core of [`request-state`](https://docs.rs/request-state): the codec trait, the canonical digest of a request, the
+//! keyring, the sealer and the boundary.
 //!
-//! Servers depend on `request-state`, which brings this crate and the backends. Depend on this one
-//! to write a codec: implement [`RequestStateCodec`], with [`aead`] and [`wire`] if they help.
+//! Servers depend on `request-state`, which re-exports this crate and the backends. Depend on this crate to write a
+//! codec or a store.
 //!
 //! | to | see |
 //! |---|---|
-//! | seal and open a state | [`Sealer`] |
-//! | say what a token is bound to | [`Binding`], [`Request`] |
-//! | let a token count once | [`Sealer::open_once`], [`MemoryStore`] |
-//! | do both at a server's boundary, so that handlers need not | [`Boundary`] |
-//! | let each round count once there, and repeat its answer | [`OnceBoundary`], [`RedemptionStore`] |
+//! | protect a server, with no code in its handlers | [`Boundary`] |
+//! | accept each round once, and repeat its answer | [`OnceBoundary`], [`RedemptionStore`] |
+//! | seal and open a state yourself | [`Sealer`] |
+//! | bind a token to a request and a principal | [`Binding`], [`Request`] |
+//! | accept a token once | [`Sealer::open_once`], [`MemoryStore`] |
 //! | hold and rotate keys | [`Keyring`], [`Key`] |
 //! | write a codec | [`RequestStateCodec`], [`aead`], [`wire`] |
+//!
+//! The [manual](https://docs.rs/request-state/latest/request_state/manual/index.html) has one page for each subject.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))] // clippy.toml cannot say it

@@ -1,4 +1,4 @@
-//! The boundary around a handler, beside a sealer alone and beside reading the message.
+//! The boundary around a handler, next to a sealer alone and next to reading the message.
 
 use std::hint::black_box;
 
@@ -47,7 +47,7 @@ pub fn run(table: &mut Table) {
     // The same digest, compiled twice: that alone makes a difference of up to a tenth.
     table.times("tools/call", times, times.ratio(), 1.25);
 
-    // What digesting costs beside keeping the params until it is known whether there is a state to seal.
+    // What digesting costs next to keeping the params until it is known whether there is a state to seal.
     table.heading("Binding::new", "cloning params", "ratio");
     let times = compare(|| black_box(&params).bind(), || black_box(&params).clone());
     table.times("tools/call", times, times.ratio(), 1.25);

@@ -74,7 +74,7 @@ fn per_byte<P: Params + Serialize>(
 fn with_params(table: &mut Table) {
     table.heading("Binding::new", "to_vec + SHA-256", "ratio");
     for (name, bytes) in [("1 KiB", KIB), ("32 KiB", 32 * KIB), ("1 MiB", KIB * KIB)] {
-        beside_floor(table, &format!("{name} of params"), &params(bytes), 2.0);
+        next_to_baseline(table, &format!("{name} of params"), &params(bytes), 2.0);
     }
 }
 
@@ -83,21 +83,21 @@ fn with_order(table: &mut Table) {
     table.heading("Binding::new, keys unsorted", "to_vec + SHA-256", "ratio");
     for (name, bytes) in [("1 KiB", KIB), ("32 KiB", 32 * KIB), ("1 MiB", KIB * KIB)] {
         let flat = Unsorted::flat(bytes);
-        beside_floor(table, &format!("{name} in one object"), &flat, 6.0);
+        next_to_baseline(table, &format!("{name} in one object"), &flat, 6.0);
     }
     for (name, bytes) in [("1 KiB", KIB), ("32 KiB", 32 * KIB), ("1 MiB", KIB * KIB)] {
         let nested = Unsorted::nested(bytes, 120);
-        beside_floor(table, &format!("{name}, 120 levels deep"), &nested, 15.0);
+        next_to_baseline(table, &format!("{name}, 120 levels deep"), &nested, 15.0);
     }
 }
 
-fn beside_floor<P: Params>(table: &mut Table, name: &str, params: &P, goal: f64) {
-    let times = compare(|| black_box(params).bind(), || black_box(params).floor());
+fn next_to_baseline<P: Params>(table: &mut Table, name: &str, params: &P, goal: f64) {
+    let times = compare(|| black_box(params).bind(), || black_box(params).baseline());
     table.times(name, times, times.ratio(), goal);
 }
 
 fn with_keys(table: &mut Table) {
-    table.heading("seal or open, 64 keys in the ring", "1 key", "ratio");
+    table.heading("seal or open, 64 keys in the keyring", "1 key", "ratio");
     let binding = Call::whole().bind();
     let state = state(100);
     let (many, last) = (sealers(&keys(0..64)), sealers(&keys([63])));

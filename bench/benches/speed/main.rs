@@ -1,4 +1,4 @@
-//! Every figure of speed beside its goal. `docs/performance.md` explains them.
+//! Every figure of speed next to its goal. `docs/performance.md` explains them.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Binding and sealing, and binding and opening, beside the floor of each backend's primitive.
+//! Binding and sealing, and binding and opening, next to the baseline of each backend's primitive.
 
 use std::hint::black_box;
 
@@ -23,7 +23,7 @@ const VALUE_SIZES: [(&str, usize, f64); 3] = [
 ];
 
 pub fn run(table: &mut Table) {
-    table.heading("Binding::new, then seal or open", "floor", "ratio");
+    table.heading("Binding::new, then seal or open", "baseline", "ratio");
     for ((name, sealer), primitive) in sealers(&keys([1])).iter().zip(Primitive::all()) {
         let backend = (sealer, &primitive);
         for (size, bytes, goal) in SIZES {
@@ -49,19 +49,19 @@ fn rows<T: AnyState>(
     let seal = || black_box(state).seal(sealer, &black_box(&params).bind());
     let token = seal();
     let times = compare(seal, || {
-        black_box(state).floor_seal(primitive, black_box(&salient), &mut buffer)
+        black_box(state).baseline_seal(primitive, black_box(&salient), &mut buffer)
     });
     table.times(&format!("{name}: seal {size}"), times, times.ratio(), goal);
 
-    let (proof, length) = state.floor_seal(primitive, &salient, &mut buffer);
+    let (proof, length) = state.baseline_seal(primitive, &salient, &mut buffer);
     let raw = buffer[..length].to_vec();
     let open = || T::open(sealer, black_box(&token), &black_box(&params).bind());
-    let mut floor_open = || {
+    let mut baseline_open = || {
         let sealed = (black_box(raw.as_slice()), proof);
-        T::floor_open(primitive, sealed, black_box(&salient), &mut buffer)
+        T::baseline_open(primitive, sealed, black_box(&salient), &mut buffer)
     };
     assert_eq!(&open(), state);
-    assert_eq!(&floor_open(), state);
-    let times = compare(open, floor_open);
+    assert_eq!(&baseline_open(), state);
+    let times = compare(open, baseline_open);
     table.times(&format!("{name}: open {size}"), times, times.ratio(), goal);
 }

@@ -1,6 +1,6 @@
 //! The least that any library of this kind must do, by raw primitives used directly: the JSON of
 //! params and state, SHA-256, one call to the random source, the cipher or MAC in place, base64url
-//! into a buffer that is there already.
+//! into an existing buffer.
 //!
 //! It leaves out all that is ours: a canonical form, labels and lengths, a second MAC, checks, a kid
 //! to look up, copies. It does not even encode the nonce and the tag.
@@ -22,7 +22,7 @@ pub(crate) fn seal<T: Serialize>(
     params: &Value,
     token: &mut [u8],
 ) -> (Proof, usize) {
-    black_box(params.floor());
+    black_box(params.baseline());
     let mut text = serde_json::to_vec(state).expect("a state is JSON");
     let proof = primitive.protect(&mut text);
     let length = base64_turbo::URL_SAFE_NO_PAD.encode_slice(&text, token);
@@ -36,7 +36,7 @@ pub(crate) fn open<T: DeserializeOwned>(
     params: &Value,
     text: &mut [u8],
 ) -> T {
-    black_box(params.floor());
+    black_box(params.baseline());
     let length = base64_turbo::URL_SAFE_NO_PAD.decode_slice(token, text);
     let text = &mut text[..length.expect("base64url")];
     primitive.verify(proof, text);
