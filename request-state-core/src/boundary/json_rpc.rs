@@ -98,6 +98,9 @@ pub(super) fn turn_into_internal_error(response: &mut Value) {
 ///
 /// Without recursion: how deep they are is the client's choice.
 pub(super) fn for_each(batch: &mut Value, mut work: impl FnMut(&mut Value)) {
+    if !batch.is_array() {
+        return work(batch);
+    }
     let mut waiting = vec![batch];
     while let Some(value) = waiting.pop() {
         match value {

@@ -168,7 +168,11 @@ impl<C: RequestStateCodec> Boundary<C> {
         let token = self
             .token_for(round, result)
             .inspect_err(|error| self.event(round).not_sealed(error.reason(), error))?;
-        result.insert(STATE.into(), Value::String(token));
+        let token = Value::String(token);
+        match result.get_mut(STATE) {
+            Some(state) => *state = token,
+            None => drop(result.insert(STATE.into(), token)),
+        }
         Ok(())
     }
 
