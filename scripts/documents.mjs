@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
 // The crates that are published, by the folder that each is in.
-const CRATES = [".", "conformance", ...["aesgcm", "core", "hmac", "redis", "ring", "rmcp"].map((name) => `request-state-${name}`)];
+const CRATES = [".", "conformance", ...readdirSync(ROOT).filter((name) => /^request-state-\w+$/.test(name))];
 
 // These files are being rewritten. What is found in them is counted and does not fail. Remove a line when its file
 // has been gone over.
@@ -236,6 +236,21 @@ function checkPaths(paths) {
     return findings;
 }
 
+// A heading that is a folder (### `src/`) is followed by a table with a row for each Rust file in it.
+function checkFileTables(paths) {
+    const findings = [];
+    for (const [path, text] of markdown(paths)) {
+        for (const match of text.matchAll(/^### `([\w./-]+)\/`\n([\s\S]*?)(?=^#|(?![\s\S]))/gm)) {
+            const listed = new Set([...match[2].matchAll(/^\| `([\w.]+)` \|/gm)].map(([, name]) => name));
+            const there = [...paths.keys()].filter((file) => dirname(file) === match[1] && file.endsWith(".rs")).map((file) => file.slice(match[1].length + 1));
+            const finding = { path, line: lineOf(text, match.index) };
+            for (const name of there) if (!listed.has(name)) findings.push({ ...finding, what: `the table of ${match[1]}/ has no ${name}` });
+            for (const name of listed) if (!there.includes(name)) findings.push({ ...finding, what: `${match[1]}/ has no ${name}` });
+        }
+    }
+    return findings;
+}
+
 // In docs that are published, a page of docs/ is a link to the manual: docs.rs has no docs/.
 function checkNamedPages(paths) {
     const findings = [];
@@ -424,7 +439,7 @@ function checkRustdoc(pages, exists) {
 }
 
 function rustdocOf(folder) {
-    const crates = readdirSync(folder).filter((name) => /^request_state(_(aesgcm|conformance|core|hmac|redis|ring|rmcp))?$/.test(name));
+    const crates = readdirSync(folder).filter((name) => CRATES.includes(name.replaceAll("_", "-")) || /^request_state(_conformance)?$/.test(name));
     if (!crates.includes("request_state")) throw new Error(`${folder} has no docs of request-state: run cargo doc first`);
     const pages = new Map();
     for (const crate of crates) for (const page of pagesOf(join(folder, crate))) pages.set(join(crate, page), readFileSync(join(folder, crate, page), "utf8"));
@@ -439,7 +454,7 @@ function selfTest() {
     const good = {
         "CONTRIBUTING.md": LIST,
         "README.md": "# A\n\n[b][b], [`c`][c] and [here](#a). `ring` is code. There is no limit.\n\n```sh\ncargo run --example tour\n# ring\n```\n\n[b]: docs/b.md#b-c\n[c]: https://docs.rs/request-state-core\n",
-        "docs/b.md": "# B, `c`\n\n## B: c\n\n`docs/b.md` is this page.\n",
+        "docs/b.md": "# B, `c`\n\n## B: c\n\n`docs/b.md` is this page.\n\n### `src/`\n\n| file | subject |\n|---|---|\n| `lib.rs` | it |\n",
         "examples/tour/main.rs": "",
         "src/links.md": "[b]: crate::b\n",
         "src/lib.rs": "#![doc = include_str!(\"links.md\")]\n#![doc = include_str!(\"../README.md\")]\n#![doc = include_str!(\"../docs/b.md\")]\n\n/// Returns it.\n#[must_use]\npub fn it() {}\n\npub trait T {\n    /// Makes it.\n    fn make();\n}\n",
@@ -461,6 +476,8 @@ function selfTest() {
         ["checkShown", "is not a page of the manual", edited("src/lib.rs", "../docs/b.md", "../docs/c.md")],
         ["checkShown", "no page has a link [d]", edited("src/links.md", "[b]: ", "[d]: crate::d\n[b]: ")],
         ["checkPaths", "docs/c.md does not exist", edited("docs/b.md", "`docs/b.md`", "`docs/c.md`")],
+        ["checkFileTables", "src/ has no lib2.rs", edited("docs/b.md", "| `lib.rs` |", "| `lib.rs` | it |\n| `lib2.rs` |")],
+        ["checkFileTables", "has no lib.rs", edited("docs/b.md", "| `lib.rs` |", "| lib.rs |")],
         ["checkNamedPages", "link to the manual", edited("request-state-core/src/lib.rs", "it.", "it: `docs/b.md`.")],
         ["checkWords", '"ring": write keyring', edited("README.md", "`ring` is code", "A ring")],
         ["checkWords", '"is no": write is not a', edited("docs/b.md", "is this", "is\nno")],
@@ -496,7 +513,7 @@ function selfTest() {
 
 // ------------------------------------------------------------------------------------------------ main
 
-const CHECKS = [checkLinks, checkShown, checkPaths, checkNamedPages, checkWords, checkVerbs, checkDrawings, checkExamples];
+const CHECKS = [checkLinks, checkShown, checkPaths, checkFileTables, checkNamedPages, checkWords, checkVerbs, checkDrawings, checkExamples];
 
 function main(args) {
     const mistakes = selfTest();

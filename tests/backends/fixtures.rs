@@ -8,9 +8,9 @@ use request_state::{
 };
 use serde_json::{Value, json};
 
-/// Every codec by name, made from `keys`.
-pub fn codecs(keys: &Keyring) -> [(&'static str, Box<dyn RequestStateCodec>); 5] {
-    [
+/// Returns every codec with its name, made from `keys`.
+pub fn codecs(keys: &Keyring) -> Vec<(&'static str, Box<dyn RequestStateCodec>)> {
+    vec![
         ("aes-gcm", Box::new(AesGcmCodec::new(keys))),
         ("ring", Box::new(RingCodec::new(keys))),
         ("chacha20", Box::new(RingCodec::chacha20_poly1305(keys))),

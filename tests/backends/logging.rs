@@ -70,7 +70,6 @@ fn each_reason_is_logged_by_name() {
     .binding();
     let binding = call.binding();
     for (name, codec) in codecs(&keys()) {
-        let is_hmac = name == "hmac";
         for disclosure in [Disclosure::Opaque, Disclosure::Typed] {
             let sealer = Sealer::builder("billing", &codec)
                 .disclosure(disclosure)
@@ -82,7 +81,10 @@ fn each_reason_is_logged_by_name() {
             let short = "2026-10.AAAA.AAAA";
             let text = sealer.seal_at("text", &binding, at(NOW)).unwrap();
             let long = "x".repeat(65_537);
-            let either = |aead, hmac| if is_hmac { hmac } else { aead };
+            let either = |opaque, typed| match codec.disclosure() {
+                Disclosure::Opaque => opaque,
+                Disclosure::Typed => typed,
+            };
             for (token, binding, now, reason) in [
                 (&*long, &binding, NOW, "too_long"),
                 ("2026-10.+", &binding, NOW, "malformed"),
@@ -203,7 +205,7 @@ fn no_event_says_anything_secret() {
         ..call.clone()
     };
     let stranger = Keyring::new([("2026-10", key(9))]).unwrap();
-    for at_codec in 0..5 {
+    for at_codec in 0..codecs(&keys()).len() {
         let sealer_of = |keys: &Keyring| {
             let codec = codecs(keys).into_iter().nth(at_codec).unwrap().1;
             Sealer::new("billing", codec).unwrap()

@@ -238,7 +238,10 @@ pub fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// Every codec that makes tokens of this algorithm.
+/// The algorithms of the vectors, sorted.
+pub const ALGORITHMS: [&str; 3] = ["aes-256-gcm", "chacha20-poly1305", "hmac-sha256"];
+
+/// Returns every codec that makes tokens of this algorithm.
 fn codecs(algorithm: &str, keys: &Keyring) -> Vec<Box<dyn RequestStateCodec>> {
     match algorithm {
         "aes-256-gcm" => vec![
