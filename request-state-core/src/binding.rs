@@ -1,5 +1,6 @@
 //! The binding of a token: its request, and the principal who makes the request.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -86,8 +87,8 @@ impl<P: ?Sized> fmt::Debug for Request<'_, P> {
 /// rules, and their limits.
 #[derive(Clone)]
 pub struct Binding {
-    version: Box<str>,
-    method: Box<str>,
+    version: Cow<'static, str>,
+    method: Cow<'static, str>,
     anonymous: bool,
     principal: [u8; PRINCIPAL_LEN],
     request: [u8; REQUEST_LEN],
@@ -135,8 +136,8 @@ impl Binding {
             return Err(BindingError::EmptyPrincipal);
         }
         Ok(Self {
-            version: request.version.into(),
-            method: request.method.into(),
+            version: kept(request.version),
+            method: kept(request.method),
             anonymous: request.principal.is_none(),
             principal: principal_digest(request.principal),
             request: request_digest(request.params)?,
@@ -165,6 +166,17 @@ impl Binding {
 
     pub(crate) fn request(&self) -> &[u8; REQUEST_LEN] {
         &self.request
+    }
+}
+
+/// The names of most requests, which a binding keeps without an allocation.
+const COMMON: [&str; 4] = ["2026-07-28", "tools/call", "prompts/get", "resources/read"];
+
+/// Returns the name of a version or a method, to be kept.
+fn kept(name: &str) -> Cow<'static, str> {
+    match COMMON.into_iter().find(|common| *common == name) {
+        Some(common) => Cow::Borrowed(common),
+        None => Cow::Owned(name.to_owned()),
     }
 }
 

@@ -308,8 +308,5 @@ async fn a_node_of_a_cluster_is_not_enough() {
         .connect()
         .await
         .unwrap_err();
-    assert!(
-        none.to_string().starts_with("the url is not valid: "),
-        "{none}"
-    );
+    assert!(none.to_string().starts_with("url is not valid: "), "{none}");
 }

@@ -9,7 +9,7 @@ use request_state::{
 };
 use serde_json::{Value, json};
 
-use crate::file::{RoundVector, Vectors, logged, parsed};
+use crate::file::{ALGORITHMS, RoundVector, Vectors, logged, parsed};
 use crate::recorder::{Recorder, hex, unhex};
 
 fn kind(name: &str) -> QuestionKind {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use request_state::{Disclosure, Keyring, OpenError, RequestStateCodec, SealError, Sealer, wire};
 use serde_json::Value;
 
-use crate::file::{Token, Vectors, logged, parsed};
+use crate::file::{ALGORITHMS, Token, Vectors, logged, parsed};
 use crate::recorder::{Recorder, hex, unhex};
 
 fn at(ms: i64) -> SystemTime {

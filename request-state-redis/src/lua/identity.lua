@@ -42,15 +42,18 @@ if TRUST_PERSISTENCE then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 else
   local server = info('server', 'replication')
+  -- In the order of the text, so that each search goes on where the one before it ended.
   local _, run = string.find(server, '\nrun_id:', 1, true)
-  local _, replication = string.find(server, '\nmaster_replid:', 1, true)
-  local time = string.match(server, '\nserver_time_usec:(%d+)')
-  if not run or not replication or not time then
+  local _, clock = string.find(server, '\nserver_time_usec:', run, true)
+  local _, role = string.find(server, '\nrole:', clock, true)
+  local _, replication = string.find(server, '\nmaster_replid:', role, true)
+  local time = clock and string.match(server, '^%d+', clock + 1)
+  if not run or not time or not role or not replication then
     return redis.error_reply(
       'NOIDENTITY INFO does not show run_id, master_replid and server_time_usec')
   end
   -- A replica has the id of its primary, and not all of its history.
-  if not string.find(server, '\nrole:master', 1, true) then
+  if string.sub(server, role + 1, role + 6) ~= 'master' then
     return redis.error_reply('READONLY this is a replica')
   end
   identity = string.sub(server, run + 1, run + 40)

@@ -136,7 +136,7 @@ async fn errors_name_the_setting() {
         let error = RedisStore::connect(url).await.unwrap_err();
         assert!(matches!(error, RedisStoreError::Url(_)));
         assert!(
-            error.to_string().starts_with("the url is not valid: "),
+            error.to_string().starts_with("url is not valid: "),
             "{error}"
         );
         assert!(
