@@ -30,6 +30,19 @@ impl Table {
         );
     }
 
+    /// Prints a figure that has no goal.
+    pub fn shown(&mut self, name: &str, times: Medians) {
+        let (work, baseline) = (duration(times.work), duration(times.baseline));
+        self.row(
+            name,
+            &work,
+            &baseline,
+            &format!("{:.2}", times.ratio()),
+            true,
+            &"",
+        );
+    }
+
     /// One figure: two counts, and the most that each of them may be.
     pub fn counts(&mut self, name: &str, counts: (u64, u64), goals: (u64, u64)) {
         let met = counts.0 <= goals.0 && counts.1 <= goals.1;
