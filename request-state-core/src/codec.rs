@@ -1,53 +1,52 @@
-//! The trait that every backend implements, and the errors that it may answer.
+//! The trait that every backend implements, and its errors.
 
 use std::error::Error;
 use std::sync::Arc;
 
-/// An error of the codec's own making: a key service that does not answer, an entropy source that
-/// fails.
+/// An error of the codec itself, such as a key service that does not answer or a random source that fails.
 ///
-/// It reaches the server's code through [`Error::source`]; it is never shown to a client and never
-/// logged by this library.
+/// The server's code can read it through [`Error::source`]. This library never shows it to a client and never
+/// logs it.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Turns a payload into a token and back: cryptography, and nothing else.
+/// A codec that turns a payload into a token and back. It does cryptography, and nothing else.
 ///
-/// A codec never sees an expiry, a principal or a request. [`Sealer`](crate::Sealer) puts those
-/// into the payload and the context, so a codec that authenticates both cannot forget one.
+/// A codec never sees an expiry, a principal or a request. [`Sealer`](crate::Sealer) puts those into the
+/// payload and the context. So a codec that authenticates both cannot forget one of them.
 ///
 /// # Contract
 ///
-/// Every implementation must keep these rules. [`Sealer`](crate::Sealer) relies on them.
+/// Every implementation must follow these rules. [`Sealer`](crate::Sealer) relies on them.
 ///
-/// - `decode` returns the payload that `encode` was given, byte for byte, for any payload and any context.
+/// - `decode` returns the payload that was passed to `encode`, byte for byte, for any payload and any context.
 ///   Both may be empty.
-/// - `decode` rejects everything else: a string that `encode` did not return, a token under another
-///   context, and a token of a key that is not in the [`Keyring`](crate::Keyring). It accepts the tokens of
-///   every key in the keyring.
+/// - `decode` rejects everything else: a string that `encode` did not return, a token under another context,
+///   and a token of a key that is not in the [`Keyring`](crate::Keyring). It accepts the tokens of every key in
+///   the keyring.
 /// - No other string decodes to the same payload.
 /// - Two encodings of the same payload differ. A nonce does not repeat under its key, on any thread, in any
 ///   process, after a restart or on another replica.
-/// - A token consists of `A-Z a-z 0-9 - _ .`, and is at most twice as long as its payload and 4,096
-///   characters more.
-/// - The context is not in the token, and neither is anything that confirms a guess at it. The same is true
-///   of key material.
-/// - The text before the first dot may be logged as the key ID (`kid`), so it contains nothing of the
-///   payload.
-/// - Where [`encrypts`](Self::encrypts) is `true`, the token shows the length of the payload and nothing
-///   else of it, and has room for a nonce of 12 bytes and a tag of 16. The error does not depend on the
-///   content either: the tag is checked first.
-/// - Rejecting a token takes time in proportion to its length, never panics, and never returns
-///   [`DecodeError::Unavailable`], which says that nothing is known about the token.
-/// - No call changes the result of another, and any number of threads may call at once.
+/// - A token consists of the characters `A-Z a-z 0-9 - _ .`. It is at most twice as long as its payload, plus
+///   4,096 characters.
+/// - The token contains neither the context nor anything that confirms a guess at it. The same is true of key
+///   material.
+/// - The text before the first dot may be logged as the key ID (`kid`), so it contains nothing of the payload.
+/// - If [`encrypts`](Self::encrypts) returns `true`, the token reveals nothing of the payload but its length,
+///   and has room for a nonce of 12 bytes and a tag of 16 bytes. The error does not depend on the content
+///   either: the tag is checked first.
+/// - Rejecting a token takes time in proportion to its length and never panics. It never returns
+///   [`DecodeError::Unavailable`], which means that nothing is known about the token.
+/// - No call changes the result of another call, and any number of threads may call at the same time.
 ///
-/// The crate `request-state-conformance` tests all of this on any codec. In addition, it reports what most
-/// codecs do only by mistake as *suspicious*, such as a bit that flips with every encoding.
-/// [A codec of your own](https://docs.rs/request-state/latest/request_state/manual/custom_codec/) explains both.
+/// The crate `request-state-conformance` tests all of this on any codec. It also reports as *suspicious* what
+/// most codecs do only by mistake, such as a bit that flips with every encoding. The page [A codec of your
+/// own](https://docs.rs/request-state/latest/request_state/manual/custom_codec/) explains both.
 ///
-/// It is not the struct of the same name in rmcp's feature `request-state`, and their tokens are not
-/// interchangeable: see [how it differs](https://docs.rs/request-state/latest/request_state/manual/differences/).
+/// This trait is not the struct of the same name in rmcp's feature `request-state`, and their tokens are not
+/// interchangeable: see [how it
+/// differs](https://docs.rs/request-state/latest/request_state/manual/differences/).
 ///
-/// The trait is object-safe, and references, `Box` and `Arc` of a codec are codecs:
+/// The trait is dyn-compatible, and references, `Box` and `Arc` of a codec are codecs. So
 /// `Sealer<Arc<dyn RequestStateCodec>>` is a type like any other.
 ///
 /// # Example
@@ -65,40 +64,40 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 /// }
 /// ```
 pub trait RequestStateCodec: Send + Sync {
-    /// Protects `payload` and ties it to `context`.
+    /// Encodes `payload` as a token that protects it and binds it to `context`.
     ///
-    /// `payload` and `context` are any bytes of any length. The token is URL-safe ASCII.
+    /// `payload` and `context` may be any bytes of any length. The token is URL-safe ASCII.
     ///
     /// # Errors
     ///
-    /// [`EncodeError::KeyExhausted`] when the sealing key has sealed as often as it safely may, and
-    /// [`EncodeError::Unavailable`] when something that the codec needs fails.
+    /// Returns [`EncodeError::KeyExhausted`] if the sealing key has reached its safe limit of seal operations,
+    /// and [`EncodeError::Unavailable`] if a dependency of the codec fails.
     fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError>;
 
-    /// Gives back the payload of a token that [`encode`](Self::encode) made under the same context.
+    /// Decodes a token, and returns the payload that [`encode`](Self::encode) protected under the same context.
     ///
-    /// `token` is whatever a client sent: any string of any length.
+    /// `token` may be any string of any length: a client sent it.
     ///
     /// # Errors
     ///
-    /// Every other token is rejected: see [`DecodeError`]. The form is checked first, then the kid,
-    /// then the authenticity, then (where the codec can tell) the context. A codec whose disclosure is
-    /// [opaque](Disclosure::Opaque) returns [`DecodeError::Unauthentic`] for its own token under another
-    /// context; a [typed](Disclosure::Typed) one, [`DecodeError::OtherContext`].
+    /// Returns a [`DecodeError`] for every other token. The form is checked first, then the kid, then the
+    /// authenticity, and then the context if the codec can tell contexts apart. For its own token under another
+    /// context, a codec with [opaque](Disclosure::Opaque) disclosure returns [`DecodeError::Unauthentic`], and
+    /// a codec with [typed](Disclosure::Typed) disclosure returns [`DecodeError::OtherContext`].
     fn decode(&self, token: &str, context: &[u8]) -> Result<Vec<u8>, DecodeError>;
 
     /// Returns `true` if the holder of a token is unable to read its payload.
     ///
-    /// The answer decides where [`Sealer`](crate::Sealer) keeps the digests of the principal and
-    /// the request: inside an encrypted payload, where they give the operator an exact reason, or
-    /// in the context, where nobody can test a guess against them. It must not change during a
-    /// codec's life. The default, `false`, is safe for every codec.
+    /// The result decides where [`Sealer`](crate::Sealer) keeps the digests of the principal and the request.
+    /// Inside an encrypted payload, they give the operator an exact reason. In the context, nobody can test a
+    /// guess against them. The result must not change during a codec's life. The default, `false`, is safe for
+    /// every codec.
     fn encrypts(&self) -> bool {
         false
     }
 
-    /// Returns how much the caller of [`Sealer::open`](crate::Sealer::open) learns about a rejection,
-    /// unless the sealer's builder says otherwise. The default is [`Disclosure::Opaque`].
+    /// Returns how much the caller of [`Sealer::open`](crate::Sealer::open) learns about a rejection, unless
+    /// the sealer's builder sets it. The default is [`Disclosure::Opaque`].
     ///
     /// A codec that returns [`Disclosure::Typed`] returns [`DecodeError::OtherContext`] for its own
     /// token under another context, and for nothing else.
@@ -107,7 +106,7 @@ pub trait RequestStateCodec: Send + Sync {
     }
 }
 
-// The pointers forward every method: one that is left out would fall back to its default.
+// These implementations forward every method: an omitted method would fall back to the trait's default.
 
 impl<C: RequestStateCodec + ?Sized> RequestStateCodec for &C {
     fn encode(&self, payload: &[u8], context: &[u8]) -> Result<String, EncodeError> {
@@ -163,9 +162,9 @@ impl<C: RequestStateCodec + ?Sized> RequestStateCodec for Arc<C> {
     }
 }
 
-/// What the caller of [`Sealer::open`](crate::Sealer::open) learns about a rejection.
+/// The amount of detail about a rejection for the caller of [`Sealer::open`](crate::Sealer::open).
 ///
-/// The operator learns the exact reason either way, from the log.
+/// The operator gets the exact reason in either case, from the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disclosure {
     /// Every rejection is [`OpenError::Invalid`](crate::OpenError::Invalid).
@@ -174,7 +173,7 @@ pub enum Disclosure {
     Typed,
 }
 
-/// Why a codec could not encode.
+/// An error that can be returned when encoding a payload.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -187,7 +186,7 @@ pub enum EncodeError {
     Unavailable(#[source] BoxError),
 }
 
-/// Why a codec rejected a token.
+/// An error that can be returned when decoding a token.
 ///
 /// It is for the operator's log. A [`Sealer`](crate::Sealer) never returns it to its caller.
 #[derive(Debug, thiserror::Error)]
@@ -218,8 +217,7 @@ pub enum DecodeError {
 mod tests {
     use super::*;
 
-    /// Answers something else than the trait's defaults, so that a method that is not forwarded
-    /// shows.
+    /// A codec that differs from the trait's defaults, so that the test notices a method that is not forwarded.
     struct Loud;
 
     impl RequestStateCodec for Loud {

@@ -1,4 +1,4 @@
-//! What the operator is told: never a state, a token, a principal or a param.
+//! Events for the operator. They never contain a state, a token, a principal or a param.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use serde_json::{Number, Value};
 use crate::once::StoreError;
 use crate::reason::{Reason, io_kind};
 
-/// The most characters of a string that a client chose.
+/// The maximum number of characters that an event shows of a string from a client.
 const SHOWN: usize = 32;
 
-/// The start of `text` that an event may show.
+/// Returns the start of `text`, as much as an event may show.
 pub(crate) fn cut(text: &str) -> &str {
     match text.char_indices().nth(SHOWN) {
         None => text,
-        // A character begins there. If it did not, nothing is shown rather than all.
+        // `end` is the start of a character. Otherwise, nothing would be shown.
         Some((end, _)) => text.get(..end).unwrap_or_default(),
     }
 }
 
-/// A JSON-RPC id, shortened, so that an event can be matched to its request.
+/// A JSON-RPC id, shortened, for matching an event to its request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RequestId {
     Number(Number),
@@ -27,7 +27,7 @@ pub(crate) enum RequestId {
 }
 
 impl RequestId {
-    /// Returns `None` for a value that is neither a string nor a number.
+    /// Returns the id, or `None` for a value that is neither a string nor a number.
     pub(crate) fn of(id: &Value) -> Option<Self> {
         match id {
             Value::Number(number) => Some(Self::Number(number.clone())),
@@ -46,36 +46,36 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// An event about one request. All of target `request_state`, with these fields.
+/// An event about one request. Every event has the target `request_state` and these fields.
 #[derive(Clone, Copy)]
 pub(crate) struct Event<'a> {
-    /// This server's name.
+    /// The name of this server.
     pub(crate) server: &'a str,
-    /// The protocol version of the request, as far as it is known.
+    /// The protocol version of the request, if known.
     pub(crate) version: Option<&'a str>,
     pub(crate) method: Option<&'a str>,
     pub(crate) id: Option<&'a RequestId>,
 }
 
 impl Event<'_> {
-    /// A token or a request was rejected. The kid is that of `token`, if it starts with one.
+    /// Logs that a token or a request was rejected. The kid is that of `token`, if the token starts with a kid.
     pub(crate) fn rejected(self, reason: Reason, token: Option<&str>) {
         let kid = token.and_then(|token| Some(crate::wire::split_kid(token).ok()?.0));
         self.emit(reason, kid, None, "requestState rejected");
     }
 
-    /// A request with a state was rejected, because of `cause`.
+    /// Logs that a request with a state was rejected because of `cause`.
     pub(crate) fn not_bound(self, reason: Reason, cause: &dyn fmt::Display) {
         self.emit(reason, None, Some(cause), "requestState rejected");
     }
 
-    /// A request cannot be answered, because of the store: the text of `error` is fixed.
+    /// Logs that a request cannot be answered because of the store. The text of `error` is fixed.
     pub(crate) fn unavailable(self, error: &StoreError) {
         let reason = Reason::Unavailable(io_kind(error));
         self.emit(reason, None, Some(error), "requestState not redeemed");
     }
 
-    /// A request whose round was redeemed came again.
+    /// Logs that a request was repeated whose round had been redeemed.
     pub(crate) fn repeated(self, reason: Reason, cause: Option<&dyn fmt::Display>) {
         let message = match reason {
             Reason::AnsweredAgain => "requestState redeemed before: the same answer again",
@@ -84,12 +84,12 @@ impl Event<'_> {
         self.emit(reason, None, cause, message);
     }
 
-    /// The answer to a request is given, and not kept for its repetitions.
+    /// Logs that the answer to a request was not kept for repetitions. The client gets it nevertheless.
     pub(crate) fn not_kept(self, cause: &dyn fmt::Display) {
         self.emit(Reason::AnswerNotKept, None, Some(cause), "answer not kept");
     }
 
-    /// A request was served without some of what it came with.
+    /// Logs that a request was served without its expired state, or without some of its answers.
     pub(crate) fn served(self, reason: Reason) {
         let message = match reason {
             Reason::Restarted(_) => "requestState expired: the request starts over",
@@ -98,13 +98,14 @@ impl Event<'_> {
         self.emit(reason, None, None, message);
     }
 
-    /// A response became an error because it could not be sealed, because of `cause`.
+    /// Logs that a response could not be sealed because of `cause`, and became an error.
     pub(crate) fn not_sealed(self, reason: Reason, cause: &dyn fmt::Display) {
         self.emit(reason, None, Some(cause), "requestState not sealed");
     }
 
-    /// Levels by what an operator must do: an outage or a handler's mistake is an error; what may
-    /// be an attack or a wrong setting, a warning; what happens to honest users, no more than info.
+    /// Emits the event at a level that depends on what an operator must do. An outage or a handler's mistake is
+    /// an error. A possible attack or a wrong setting is a warning. Events that honest users cause are info or
+    /// lower.
     #[cfg(feature = "tracing")]
     fn emit(
         self,
@@ -123,7 +124,7 @@ impl Event<'_> {
             _ => {}
         }
         let id = self.id.map(ToString::to_string);
-        // A level belongs to the place in the text where an event is made, so each has its own.
+        // In `tracing`, a level belongs to the call site, so each level has its own.
         macro_rules! event {
             ($level:ident) => {
                 tracing::event!(

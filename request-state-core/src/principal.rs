@@ -1,9 +1,9 @@
-//! Who sent a request, as the server's authentication says.
+//! The sender of a request, according to the server's authentication.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Who sent a request: a user with a name, or nobody in particular.
+/// The sender of a request: a named user, or an anonymous sender.
 ///
 /// # Examples
 ///
@@ -17,16 +17,16 @@ use std::fmt;
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub enum Principal {
-    /// One stable, unambiguous string for each user, such as `iss|sub` of a verified token. Not
-    /// empty.
+    /// A named user. The name is one stable, unambiguous string for each user, such as `iss|sub` of a verified
+    /// token. It is not empty.
     Named(String),
-    /// Nobody in particular. A token is then bound to the request alone: whoever holds it and sends
-    /// the same request is served.
+    /// An anonymous sender. A token is then bound to the request alone: whoever holds the token and sends the
+    /// same request is accepted.
     Anonymous,
 }
 
 impl Principal {
-    /// Returns the name, as [`Request::principal`](crate::Request::principal) takes it.
+    /// Returns the name in the form of [`Request::principal`](crate::Request::principal).
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self {
@@ -37,7 +37,7 @@ impl Principal {
 }
 
 impl fmt::Debug for Principal {
-    /// Prints no name.
+    /// Prints the variant and not the name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Named(_) => "Named(..)",
@@ -46,11 +46,10 @@ impl fmt::Debug for Principal {
     }
 }
 
-/// The error of a server that cannot tell who sent a request, though it should.
+/// The error of a server that cannot identify the sender of a request, although it should.
 ///
-/// It is not the same as [`Principal::Anonymous`]: a state that comes with the request is rejected
-/// and none is sealed for it, so that an authentication layer that is missing or in the wrong place
-/// does not make every user anonymous.
+/// It is not the same as [`Principal::Anonymous`]. A state that comes with the request is rejected, and no
+/// state is sealed for it. So a missing or misplaced authentication layer does not make every user anonymous.
 ///
 /// # Examples
 ///
@@ -67,8 +66,8 @@ pub struct Unidentified {
 }
 
 impl Unidentified {
-    /// Creates the error. `missing` says what is missing and who should have provided it. It is
-    /// logged, so it must not be secret; clients never see it.
+    /// Creates the error. `missing` describes what is missing and who should have provided it. It is logged, so
+    /// it must not contain a secret. Clients never see it.
     pub fn new(missing: impl Into<Cow<'static, str>>) -> Self {
         Self {
             missing: missing.into(),

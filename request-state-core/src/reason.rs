@@ -1,5 +1,5 @@
-//! Why a token or a request was rejected: for the operator exactly, for the caller as far as disclosure
-//! allows.
+//! The reasons for rejecting a token or a request. The operator gets the exact reason, and the caller gets as
+//! much as disclosure allows.
 
 use std::error::Error;
 use std::io::ErrorKind;
@@ -7,40 +7,41 @@ use std::io::ErrorKind;
 use crate::codec::{DecodeError, Disclosure};
 use crate::error::OpenError;
 
-/// Why a token or a request was rejected, or what was done to it: one name for each, in every API.
+/// The reason for rejecting a token or a request, or for another event about a request. All APIs use the same
+/// names.
 ///
-/// First come the checks of a token, in the order in which they run.
+/// The checks of a token come first, in the order in which they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
     TooLong,
     Malformed,
     UnknownKey,
     Unauthentic,
-    /// The kind of I/O error behind the outage, if one is.
+    /// The kind of the I/O error behind the outage, if there is one.
     Unavailable(Option<ErrorKind>),
     OtherContext,
     Principal,
     Request,
-    /// How many milliseconds ago.
+    /// The time since the expiry, in milliseconds.
     Expired(u64),
     MintedInFuture,
     State,
-    // A request that cannot be bound, or that is not a round.
+    // Requests that cannot be bound, or are not rounds.
     NotAString,
     Binding,
     Unidentified,
     Batch,
-    // A round that was redeemed before.
+    // Rounds that were redeemed before.
     AlreadyUsed,
     AnsweredAgain,
     InProgress,
     OutcomeUnknown,
-    // A request that was served. Each with a number: milliseconds since the expiry, or answers.
+    // Requests that were served. The number is the milliseconds since the expiry, or the number of answers.
     Restarted(u64),
     AnswersWithoutState(usize),
     AnswersNotAsked(usize),
     AnswersNotAnObject(usize),
-    // A response that was not kept, or not sealed.
+    // Responses that were not kept, or not sealed.
     AnswerNotKept,
     Rounds,
     Flow,
@@ -48,7 +49,7 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    /// The fixed word in the log.
+    /// Returns the fixed word for the log.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::TooLong => "too_long",
@@ -81,7 +82,7 @@ impl Reason {
         }
     }
 
-    /// What the caller learns.
+    /// Returns the error for the caller.
     pub(crate) fn disclose(self, disclosure: Disclosure) -> OpenError {
         match (disclosure, self) {
             (Disclosure::Opaque, _) => OpenError::Invalid,
@@ -108,7 +109,7 @@ impl From<DecodeError> for Reason {
 
 /// Returns the kind of the first I/O error in the chain of `error`'s sources.
 ///
-/// It is what an outage may say in the log: the error's text may hold a secret.
+/// Of an outage, the log shows only this kind: the text of the error may contain a secret.
 pub(crate) fn io_kind(error: &(dyn Error + 'static)) -> Option<ErrorKind> {
     let mut next = Some(error);
     while let Some(error) = next {

@@ -1,5 +1,5 @@
-//! What the tokens of all backends share: the kid in front, strict base64url, length-prefixed
-//! parts, random nonces. Codecs of your own may use it, as those of this library do.
+//! The common parts of all backends' tokens: the kid at the start, strict base64url, length-prefixed parts, and
+//! random nonces. Codecs of your own may use them, as the codecs of this library do.
 
 use std::io::Write as _;
 use std::sync::LazyLock;
@@ -9,11 +9,11 @@ use base64::engine::GeneralPurposeConfig;
 
 use crate::codec::{DecodeError, EncodeError};
 
-/// The longest kid, in bytes.
+/// The maximum length of a kid, in bytes.
 pub const MAX_KID_LEN: usize = 64;
 
-/// RFC 4648 section 5 without padding. By default the engine rejects trailing bits that are not
-/// zero (section 3.5), so that no other string decodes to the same payload.
+/// The configuration for base64url without padding (RFC 4648, section 5). By default, the engine rejects
+/// trailing bits that are not zero (section 3.5), so that no other string decodes to the same payload.
 const STRICT: GeneralPurposeConfig = base64::engine::general_purpose::NO_PAD;
 
 #[cfg(any(
@@ -36,7 +36,7 @@ static BASE64URL: LazyLock<base64::engine::GeneralPurpose> = LazyLock::new(|| {
 
 const UNPADDED: base64::engine::DecodePaddingMode = base64::engine::DecodePaddingMode::RequireNone;
 
-/// Returns `true` if `text` may name a key: 1 to [`MAX_KID_LEN`] of `A-Z a-z 0-9 _ -`.
+/// Returns `true` if `text` is a valid kid: 1 to [`MAX_KID_LEN`] characters of `A-Z a-z 0-9 _ -`.
 ///
 /// ```
 /// use request_state_core::wire::is_kid;
@@ -53,16 +53,17 @@ pub fn is_kid(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
-/// The longest part of a token in which its kid may end: the kid and a dot.
+/// The maximum length of a kid and the dot after it, in bytes.
 const HEAD_LEN: usize = MAX_KID_LEN + 1;
 
 /// Splits a token at its first `.` into the kid and the rest.
 ///
-/// [`parts`] takes the rest apart as well.
+/// [`parts`] also decodes the rest.
 ///
 /// # Errors
 ///
-/// [`DecodeError::Malformed`] when there is no `.`, or what is before it [is not a valid kid](is_kid).
+/// Returns [`DecodeError::Malformed`] if there is no `.`, or if the text before it is not a [valid
+/// kid](is_kid).
 ///
 /// ```
 /// use request_state_core::wire::split_kid;
@@ -71,7 +72,7 @@ const HEAD_LEN: usize = MAX_KID_LEN + 1;
 /// assert!(split_kid("mJ3k").is_err());
 /// ```
 pub fn split_kid(token: &str) -> Result<(&str, &str), DecodeError> {
-    // A kid is short: do not walk through megabytes in search of a dot.
+    // A kid is short, so there is no need to search megabytes for a dot.
     let head = token.as_bytes().iter().take(HEAD_LEN);
     head.enumerate()
         .find(|(_, byte)| **byte == b'.')
@@ -81,12 +82,12 @@ pub fn split_kid(token: &str) -> Result<(&str, &str), DecodeError> {
         .ok_or(DecodeError::Malformed)
 }
 
-/// Joins `parts` with dots, the first as it is and the others in base64url, into a token of
-/// exactly the needed capacity.
+/// Joins `kid` and `parts` with dots into a token: the kid as it is, and each part in base64url. The string has
+/// exactly the capacity that it needs.
 ///
 /// # Errors
 ///
-/// [`EncodeError::Unavailable`] when the length does not fit in memory's address space.
+/// Returns [`EncodeError::Unavailable`] if the length does not fit in memory's address space.
 ///
 /// ```
 /// use request_state_core::wire::token;
@@ -121,13 +122,13 @@ fn unencodable() -> EncodeError {
     EncodeError::Unavailable("the payload is too large to encode".into())
 }
 
-/// Takes a token apart that [`token`] joined: returns the kid and exactly `N` decoded parts.
+/// Splits a token that [`token`] joined, and returns the kid and exactly `N` decoded parts.
 ///
 /// # Errors
 ///
-/// [`DecodeError::Malformed`] when there are fewer parts or more, when the text before the first `.` is
-/// not [a kid](is_kid), and when [`decode_base64url`] rejects a part. So no two tokens have the same kid
-/// and parts.
+/// Returns [`DecodeError::Malformed`] if there are fewer or more parts, if the text before the first `.` is not
+/// a [valid kid](is_kid), or if [`decode_base64url`] rejects a part. So no two tokens have the same kid and
+/// parts.
 ///
 /// ```
 /// use request_state_core::wire::parts;
@@ -156,25 +157,24 @@ pub fn parts<const N: usize>(token: &str) -> Result<(&str, [Vec<u8>; N]), Decode
 ///
 /// # Errors
 ///
-/// [`DecodeError::Malformed`] for anything else: padding, white space, the other alphabet, bits
+/// Returns [`DecodeError::Malformed`] for anything else: padding, white space, the other alphabet, or bits
 /// after the last byte that are not zero (RFC 4648, section 3.5).
 ///
 /// ```
 /// use request_state_core::wire::decode_base64url;
 ///
 /// assert_eq!(decode_base64url("_w").unwrap(), [0xff]);
-/// assert!(decode_base64url("_x").is_err()); // the same byte, spelled with stray bits
+/// assert!(decode_base64url("_x").is_err()); // the same byte, with stray bits
 /// assert!(decode_base64url("_w==").is_err());
 /// ```
 pub fn decode_base64url(text: &str) -> Result<Vec<u8>, DecodeError> {
     BASE64URL.decode(text).map_err(|_| DecodeError::Malformed)
 }
 
-/// Appends `part` to `out`, its length in front: a `u64`, big-endian.
+/// Appends the length of `part` to `out` as a big-endian `u64`, and then `part` itself.
 ///
-/// Parts that are joined without their lengths can be cut at another place: `("ab", "c")` and
-/// `("a", "bc")` would be one input, and what was authenticated for the one would hold for the
-/// other.
+/// Without lengths, joined parts can be split in another place: `("ab", "c")` and `("a", "bc")` would be the
+/// same input, and a proof of authenticity for one pair would be valid for the other.
 ///
 /// ```
 /// use request_state_core::wire::push_prefixed;
@@ -188,7 +188,7 @@ pub fn push_prefixed(out: &mut Vec<u8>, part: &[u8]) {
     out.extend_from_slice(part);
 }
 
-/// Returns the length of `part` as [`push_prefixed`] writes it, for a MAC or hash that takes its input in
+/// Returns the length of `part` as [`push_prefixed`] writes it. For a MAC or a hash that takes its input in
 /// pieces.
 ///
 /// ```
@@ -196,18 +196,17 @@ pub fn push_prefixed(out: &mut Vec<u8>, part: &[u8]) {
 /// ```
 #[must_use]
 pub fn length_prefix(part: &[u8]) -> [u8; 8] {
-    // Lossless: no platform of Rust's has addresses of more than 64 bits.
+    // Lossless: no platform of Rust has addresses of more than 64 bits.
     (part.len() as u64).to_be_bytes()
 }
 
 /// Returns `N` bytes from the operating system's random source, in one call.
 ///
-/// Nothing is buffered in user space: after a fork, a buffer would hand the same nonce to both
-/// processes.
+/// Nothing is buffered in user space: after a fork, a buffer would give the same nonce to both processes.
 ///
 /// # Errors
 ///
-/// [`EncodeError::Unavailable`] when the source fails.
+/// Returns [`EncodeError::Unavailable`] if the source fails.
 ///
 /// ```
 /// use request_state_core::wire::random;
@@ -222,8 +221,9 @@ pub fn random<const N: usize>() -> Result<[u8; N], EncodeError> {
     Ok(bytes)
 }
 
-/// Hands over `parts`, each behind its length, and then `tail` as it is. What is short takes no allocation: a
-/// small state has few.
+/// Calls `then` with `parts`, each preceded by its length, followed by `tail` as it is.
+///
+/// Up to 256 bytes are joined without an allocation, since a small state has few allocations.
 pub(crate) fn with_joined<R>(parts: &[&[u8]], tail: &[&[u8]], then: impl FnOnce(&[u8]) -> R) -> R {
     let mut few = [0; 256];
     let mut room = &mut few[..];
@@ -285,7 +285,7 @@ mod tests {
         for bad in ["", ".", ".x", "k", "ä.x", " k.x", &format!("{longest}k.x")] {
             assert!(split_kid(bad).is_err(), "{bad}");
         }
-        // Cutting at a byte that is no character boundary would panic.
+        // Splitting at a byte that is not a character boundary would panic.
         assert!(split_kid(&"é".repeat(40)).is_err());
     }
 
@@ -302,13 +302,13 @@ mod tests {
         for bad in ["k._w", "k.", "k._w._w._w", "k._w._x", "k._x._w", "k..."] {
             assert!(parts::<2>(bad).is_err(), "{bad}");
         }
-        // A token of no parts has no dot, and so no kid.
+        // A token without parts has no dot, and so no kid.
         assert!(parts::<0>("k").is_err());
         assert!(parts::<0>("k.").is_err());
     }
 
-    /// Every pair of characters at the end of a quantum of two: 64 of 4096 are canonical for one
-    /// byte each, 256 in all.
+    /// Tries every pair of ASCII characters. Two characters encode one byte: of the 4,096 pairs in the
+    /// alphabet, 256 are canonical, one for each byte.
     #[test]
     fn one_byte_has_one_spelling() {
         let spellings = (0..=127u8)
@@ -338,7 +338,7 @@ mod tests {
     }
 
     proptest! {
-        /// The vectorized engine and the scalar one are the same function, both ways.
+        /// The vectorized engine and the scalar engine agree in both directions.
         #[test]
         fn simd_agrees_with_scalar(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
             let text = token("k", &[&bytes]).unwrap();

@@ -1,4 +1,4 @@
-//! Which of the client's answers reach the handler.
+//! The filter of the client's answers.
 
 use serde_json::{Map, Value};
 
@@ -8,9 +8,9 @@ use super::settings::{AnswersWithoutState, Boundary};
 use crate::codec::RequestStateCodec;
 use crate::reason::Reason;
 
-/// Decides for each answer of a request whether the handler may see it.
+/// A filter that decides for each answer of a request whether the handler may see it.
 ///
-/// Made by [`Boundary::answers`]. When it is dropped, it logs how many were removed.
+/// [`Boundary::answers`] returns it. When it is dropped, it logs how many answers it removed.
 pub struct AnswerFilter<'a, C: RequestStateCodec> {
     boundary: &'a Boundary<C>,
     round: &'a Round,
@@ -19,8 +19,11 @@ pub struct AnswerFilter<'a, C: RequestStateCodec> {
 }
 
 impl<C: RequestStateCodec> AnswerFilter<'_, C> {
-    /// Returns `true` if the handler may see `answer`, which is the value under `name` in
-    /// `inputResponses`: it was asked for, and is an object.
+    /// Returns `true` if the handler may see `answer`, which is the value under `name` in `inputResponses`: it
+    /// was asked for, and is an object.
+    ///
+    /// With [`AnswersWithoutState::Allow`], an answer in a request without a state need not have been asked
+    /// for.
     pub fn keeps(&mut self, name: &str, answer: &Value) -> bool {
         if !(self.round.is_asked(name) || self.boundary.allows_unasked(self.round)) {
             self.not_asked = self.not_asked.saturating_add(1);
@@ -36,7 +39,7 @@ impl<C: RequestStateCodec> AnswerFilter<'_, C> {
 
 impl<C: RequestStateCodec> Drop for AnswerFilter<'_, C> {
     fn drop(&mut self) {
-        // Who starts over is late, and has been logged as that.
+        // A request that starts over is late, and has been logged as such.
         if self.round.restarted_from().is_some() {
             return;
         }
@@ -67,8 +70,8 @@ where
 impl<C: RequestStateCodec> Boundary<C> {
     /// Returns a filter for the answers of the request of `round`.
     ///
-    /// For frameworks that have `inputResponses` as a type: keep what the filter keeps, and treat an
-    /// empty map as none.
+    /// For frameworks that have a type for `inputResponses`: keep the answers that the filter keeps, and treat
+    /// an empty map as absent.
     ///
     /// # Examples
     ///
@@ -95,16 +98,16 @@ impl<C: RequestStateCodec> Boundary<C> {
         }
     }
 
-    /// Whether answers that nobody was asked for reach the handler: never with a state, be it
-    /// expired.
+    /// Returns `true` if answers that were not asked for reach the handler. This is never the case with a
+    /// state, even an expired state.
     fn allows_unasked(&self, round: &Round) -> bool {
         self.answers_without_state == AnswersWithoutState::Allow
             && round.flow().is_none()
             && round.restarted_from().is_none()
     }
 
-    /// Leaves in `params` the answers that the handler may see, and no `inputResponses` if there
-    /// are none.
+    /// Removes the answers that the handler must not see from `params`, and also `inputResponses` itself if no
+    /// answer is left.
     pub(super) fn filter_answers(&self, round: &Round, params: &mut Map<String, Value>) {
         match params.get_mut(RESPONSES) {
             None => return,

@@ -1,10 +1,11 @@
-//! The flow that a request belongs to, and what a token says of it.
+//! The flow of a request, and the layout of a token's body.
 //!
-//! The body of a boundary's token, behind its claims:
+//! The body of a boundary's token follows its claims:
 //!
-//! `flow[16] ‖ round[2] ‖ started_at_ms[8] ‖ questions ‖ state`, integers big-endian, where
-//! `questions` is their number in 2 bytes and, for each, `kind[1] ‖ length[2] ‖ name`, and `state` is
-//! `00` for none, or `01` and its bytes in UTF-8.
+//! `flow[16] ‖ round[2] ‖ started_at_ms[8] ‖ questions ‖ state`
+//!
+//! Integers are big-endian. `questions` is the number of questions in 2 bytes and, for each question,
+//! `kind[1] ‖ length[2] ‖ name`. `state` is `00` if there is none, or `01` and its bytes in UTF-8.
 
 use std::fmt;
 
@@ -12,10 +13,10 @@ use super::question::{Question, QuestionKind};
 use crate::once;
 use crate::sealer::SealError;
 
-/// The most questions of one round.
+/// The maximum number of questions in one round.
 const MAX_QUESTIONS: usize = 256;
 
-/// The most bytes of all names of one round together.
+/// The maximum length of all names of one round together, in bytes.
 const MAX_NAMES: usize = 16 * 1024;
 
 /// The length of a flow id, in bytes.
@@ -23,16 +24,16 @@ pub(super) const FLOW_LEN: usize = 16;
 
 /// The id of a flow: all rounds from the first question to the final answer of one request.
 ///
-/// It is drawn at random when the first question of a flow is sealed, and carried from round to
-/// round inside the token. A client cannot choose it, but can begin any number of flows. It is not
-/// secret: the holder of an HMAC token can read it.
+/// The id is drawn at random when the first question of a flow is sealed. Tokens carry it from round to round.
+/// A client cannot choose it, but can begin any number of flows. It is not secret: the holder of an HMAC token
+/// can read it.
 ///
 /// # As an idempotency key
 ///
-/// Use the flow id together with the effect's own name, such as `transfer`, as the idempotency key
-/// of an effect outside. Do not use the round: two branches of one flow can reach the effect in
-/// different rounds. Do not use a digest of the answers either: each branch would pay once. If the
-/// provider rejects the key because it was used with other content, treat the effect as done.
+/// Use the flow id together with the effect's own name, such as `transfer`, as the idempotency key of an effect
+/// outside the server. Do not use the round: two branches of one flow can reach the effect in different rounds.
+/// Do not use a digest of the answers either: each branch would pay once. If the provider rejects the key
+/// because it was used with other content, treat the effect as done.
 ///
 /// ```
 /// # use request_state_core::FlowId;
@@ -56,7 +57,7 @@ impl FlowId {
 }
 
 impl fmt::Display for FlowId {
-    /// Prints 32 lower-case hexadecimal digits.
+    /// Formats the id as 32 lower-case hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", u128::from_be_bytes(self.0))
     }
@@ -68,17 +69,17 @@ impl fmt::Debug for FlowId {
     }
 }
 
-/// Where a flow is: which round was the last to ask.
+/// The position in a flow: the last round that asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) flow: FlowId,
-    /// Counted from 1.
+    /// The number of the round, counted from 1.
     pub(super) round: u16,
     pub(super) started_at_ms: u64,
 }
 
 impl Position {
-    /// The id under which a store keeps that this round was redeemed. Branches of a round share it.
+    /// Returns the id under which a store keeps that this round was redeemed. Branches of a round share the id.
     pub(super) fn redemption_id(self) -> [u8; 32] {
         once::round_id(self.flow.as_bytes(), self.round)
     }
@@ -93,7 +94,7 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Parses a body. Returns `None` for anything that [`write`] does not write.
+    /// Parses a body. Returns `None` if it does not have the layout that [`write`] writes.
     pub(super) fn read(body: &'a [u8]) -> Option<Self> {
         let (flow, rest) = body.split_first_chunk()?;
         let (round, rest) = rest.split_first_chunk()?;
@@ -222,7 +223,7 @@ mod tests {
             }
         }
 
-        /// Each byte of a body changed, to what may mean something and to anything.
+        /// Changes one byte of a body: to a value that may have a meaning, or to any value.
         #[test]
         fn a_changed_body_reads_as_what_it_spells_or_not_at_all(
             position in position(),
@@ -233,7 +234,7 @@ mod tests {
             let asked = [Question::new("ab", QuestionKind::Roots), Question::new("", QuestionKind::Sampling)];
             let mut body = Vec::new();
             write(&mut body, position, &asked, state.as_deref()).unwrap();
-            // Behind the position, any bytes of which are good.
+            // After the position, of which any bytes are valid.
             let start = FLOW_LEN + 2 + 8;
             let at = start + at.index(body.len() - start);
             body[at] = byte;

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::once::{Claim, RedemptionStore, StoreError};
 use crate::sealer::SealError;
 
-/// The claim by which a request is the first of its round.
+/// The claim of a request that is the first of its round.
 pub(super) struct Held {
     pub(super) store: Arc<dyn RedemptionStore>,
     pub(super) id: [u8; 32],
     pub(super) nonce: [u8; 16],
     pub(super) presentation: [u8; 32],
-    /// How many further tokens were issued for the round, or are about to be. It may not be given back then:
-    /// they would open next to it.
+    /// The number of further tokens that were issued for the round, or are about to be. If there are any, the
+    /// round must not be released: they would open next to its token.
     asks: AtomicUsize,
     release_asked: AtomicBool,
     released: AtomicBool,
@@ -34,7 +34,8 @@ impl Held {
     }
 
     pub(super) async fn release(&self) -> Result<bool, StoreError> {
-        // Of an asking and a release at the same time, one at least sees the other: both write first.
+        // Both `release` and `ask` write before they read. So of two calls at the same time, at least one sees
+        // the other.
         self.release_asked.store(true, Ordering::SeqCst);
         if self.asks.load(Ordering::SeqCst) > 0 {
             return Ok(false);
@@ -46,7 +47,7 @@ impl Held {
         released
     }
 
-    /// Issues a further token by `seal`, unless the round may have been given back.
+    /// Issues a further token with `seal`, unless the round may have been released.
     pub(super) fn ask(
         &self,
         seal: impl FnOnce() -> Result<String, SealError>,

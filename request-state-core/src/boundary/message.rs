@@ -14,19 +14,19 @@ use crate::reason::Reason;
 use crate::sealer::SealError;
 
 impl<C: RequestStateCodec> Boundary<C> {
-    /// Opens the state of a message that arrived, and puts the plain string in its place.
+    /// Opens the state of an incoming message, and replaces the token with the plain string.
     ///
-    /// `request` is any JSON-RPC message or batch, as it arrived. What is not a request of the three
-    /// methods passes untouched. `sender` is who sent it, as the server's authentication says:
-    /// `Some(name)`, `None` for anonymous (see
-    /// [`Request::principal`](crate::Request::principal)), or a [`Sender`].
+    /// `request` is any JSON-RPC message or batch, as it arrived. Messages of methods that are not
+    /// [covered](Self::covers) pass unchanged. `sender` is the sender according to the server's authentication:
+    /// `Some(name)`, `None` for an anonymous sender (see [`Request::principal`](crate::Request::principal)), or
+    /// a [`Sender`].
     ///
     /// Keep the [`Round`] for the response, and pass it to [`seal_response`](Self::seal_response).
     ///
     /// # Errors
     ///
-    /// A [`Refusal`], which has the answer for the client. The handler must not see the request; its
-    /// `requestState` and `inputResponses` have been removed.
+    /// Returns a [`Refusal`] if the handler must not see the request. It contains the response for the client.
+    /// `requestState` and `inputResponses` have been removed from the request.
     pub fn open_request<'a>(
         &self,
         request: &mut Value,
@@ -48,8 +48,7 @@ impl<C: RequestStateCodec> Boundary<C> {
         Ok(self.deliver(opened, message))
     }
 
-    /// Checks the token of a message, or does all there is to do for one that is not a request of the
-    /// three methods.
+    /// Checks the token of a request of the three methods, or handles any other message completely.
     pub(super) fn check_message(
         &self,
         message: &mut Value,
@@ -75,8 +74,7 @@ impl<C: RequestStateCodec> Boundary<C> {
         self.check(incoming, token).map(Examined::Request)
     }
 
-    /// Puts the plain state in the place of the token, and leaves the answers that the handler may
-    /// see.
+    /// Replaces the token with the plain state, and removes the answers that the handler must not see.
     pub(super) fn deliver(&self, opened: Opened, message: &mut Value) -> Round {
         let Opened { round, state } = opened;
         if let Some(params) = json_rpc::params_mut(message) {
@@ -90,8 +88,8 @@ impl<C: RequestStateCodec> Boundary<C> {
         round
     }
 
-    /// Rejects a batch if a request in it carries a state: a batch is not a round, and protocol
-    /// versions that know `requestState` know no batches.
+    /// Rejects a batch if a request in it carries a state. A batch is not a round, and protocol versions with
+    /// `requestState` have no batches.
     fn open_batch(&self, batch: &mut Value) -> Result<Round, Refusal> {
         let mut rejected = None;
         let mut forgotten = 0usize;
@@ -125,10 +123,10 @@ impl<C: RequestStateCodec> Boundary<C> {
         }
     }
 
-    /// Seals what the handler asks in its response to the request of `round`.
+    /// Seals the questions and the state in the handler's response to the request of `round`.
     ///
-    /// `response` is whatever the handler answered. It never fails: a question or a state that cannot
-    /// be sealed turns the response into the error -32603, and the cause is logged.
+    /// `response` is any value that the handler returned. This method never fails: if a question or a state
+    /// cannot be sealed, the response becomes the error -32603, and the cause is logged.
     pub fn seal_response(&self, round: &Round, response: &mut Value) {
         match (&round.kind, &response) {
             (Kind::Other, _) | (Kind::Request(_) | Kind::Unbound { .. }, Value::Object(_)) => {
@@ -150,18 +148,18 @@ impl<C: RequestStateCodec> Boundary<C> {
         }
     }
 
-    /// Seals what the handler asks in `result`, the member of that name in its response to the
-    /// request of `round`. A result that is not `input_required` passes untouched.
+    /// Seals the questions and the state in `result`, the member `result` of the handler's response to the
+    /// request of `round`. A result that is not `input_required` passes unchanged.
     ///
     /// # Errors
     ///
-    /// A [`SealError`], which has been logged. Answer the client with the error -32603 and without
-    /// detail: the result may hold the plain state.
+    /// Returns a [`SealError`], which has been logged. Send the client the error -32603 without detail: the
+    /// result may contain the plain state.
     pub fn seal_result(&self, round: &Round, result: &mut Value) -> Result<(), SealError> {
         let Some(result) = json_rpc::asking(result) else {
             return Ok(());
         };
-        // What other methods are answered with may ask, as a task does, but has no state.
+        // A result of another method may ask for input, as a task does, but has no state.
         if matches!(round.kind, Kind::Other) && Token::from(result.get(STATE)).is_absent() {
             return Ok(());
         }
@@ -191,14 +189,15 @@ impl<C: RequestStateCodec> Boundary<C> {
     }
 }
 
-/// What was found out about a message.
+/// The result of checking a message.
 pub(super) enum Examined {
-    /// It is not a request of the three methods, and has no state any more.
+    /// A batch, or a message that is not a request of the three methods. The states of messages of these
+    /// methods have been removed.
     Done(Round),
     Request(Checked),
 }
 
-/// Removes the states and the answers of a message or a batch that the handler must not see.
+/// Removes the states and the answers that the handler must not see from a message or a batch.
 pub(super) fn forget_all(message: &mut Value) {
     json_rpc::for_each(message, |message| {
         if json_rpc::covered_method(message).is_some() {
@@ -207,7 +206,7 @@ pub(super) fn forget_all(message: &mut Value) {
     });
 }
 
-/// Removes the state and the answers of a message. Returns how many answers there were.
+/// Removes the state and the answers of a message. Returns the number of answers.
 fn forget(message: &mut Value) -> usize {
     let Some(params) = json_rpc::params_mut(message) else {
         return 0;

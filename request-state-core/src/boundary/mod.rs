@@ -1,5 +1,5 @@
-//! The boundary: opens what comes in and seals what goes out, so that handlers see plain strings
-//! and only answers to what they asked.
+//! The boundary: opens incoming requests and seals outgoing responses. Handlers see plain strings, and answers
+//! only to the questions that they asked.
 //!
 //! | file | subject |
 //! |---|---|
@@ -7,13 +7,13 @@
 //! | `message.rs` | the API for JSON-RPC messages |
 //! | `typed.rs` | the API for frameworks that have requests as types |
 //! | `json_rpc.rs` | the parts of a message |
-//! | `sender.rs` | what the transport knows of a request |
-//! | `answers.rs` | which answers reach the handler |
+//! | `sender.rs` | the sender of a request, its protocol version and its token |
+//! | `answers.rs` | the filter of the client's answers |
 //! | `question.rs` | names and kinds of questions |
 //! | `flow.rs` | the flow, and the layout of a token's body |
-//! | `round.rs` | what is kept between a request and its response |
+//! | `round.rs` | the record of a request until its response is sealed |
 //! | `held.rs` | the claim of a round, while its request is served |
-//! | `refusal.rs` | the answer to a request that is rejected |
+//! | `refusal.rs` | the response to a rejected request |
 //! | `once/` | single use |
 
 mod answers;

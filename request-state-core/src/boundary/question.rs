@@ -1,4 +1,4 @@
-//! What a handler asks: the name and the kind of each question.
+//! The questions of a handler: the name and the kind of each question.
 
 use std::borrow::Cow;
 
@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::sealer::SealError;
 
-/// A question of a round: its name among the `inputRequests`, and its kind.
+/// A question of a round: its name in `inputRequests`, and its kind.
 ///
-/// Both are sealed in the token. The wording and the schema of the question are not.
+/// The token contains both. It does not contain the wording and the schema of the question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question<'a> {
     name: Cow<'a, str>,
@@ -16,8 +16,9 @@ pub struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// Creates a question. `name` is any string, the empty one included. The names of one round are
-    /// at most 256, and 16 KiB long together.
+    /// Creates a question. `name` is any string, including the empty string.
+    ///
+    /// A round has at most 256 questions, and their names together are at most 16 KiB long.
     #[must_use]
     pub fn new(name: impl Into<Cow<'a, str>>, kind: QuestionKind) -> Self {
         Self {
@@ -26,20 +27,19 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Returns the name: the key of the question in `inputRequests`, and of its answer in
-    /// `inputResponses`.
+    /// Returns the name: the key of the question in `inputRequests`, and of its answer in `inputResponses`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the kind.
+    /// Returns the kind of the question.
     #[must_use]
     pub fn kind(&self) -> QuestionKind {
         self.kind
     }
 
-    /// Returns `true` if one of `questions`, which are sorted by name, has this name.
+    /// Returns `true` if one of `questions` has this name. They must be sorted by name.
     pub(super) fn is_among(questions: &[Question<'_>], name: &str) -> bool {
         questions
             .binary_search_by(|question| question.name().cmp(name))
@@ -58,20 +58,19 @@ impl<'a> Question<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum QuestionKind {
-    /// `elicitation/create` in form mode: the user fills in a form. Also without a mode.
+    /// An `elicitation/create` request in form mode, or without a mode: the user fills in a form.
     ElicitationForm = 1,
-    /// `elicitation/create` in URL mode: the user consents to visit a URL. An accept does not mean
-    /// that anything was done there.
+    /// An `elicitation/create` request in URL mode: the user consents to visit a URL. The action `accept` does
+    /// not mean that the user did anything there.
     ElicitationUrl = 2,
-    /// `sampling/createMessage`: the client's model writes a message.
+    /// A `sampling/createMessage` request: the client's model writes a message.
     Sampling = 3,
-    /// `roots/list`: the client lists its roots.
+    /// A `roots/list` request: the client lists its roots.
     Roots = 4,
 }
 
 impl QuestionKind {
-    /// Returns the kind of an entry of `inputRequests`, or `None` if it is not a request that MCP
-    /// allows there.
+    /// Returns the kind of an entry of `inputRequests`, or `None` if MCP does not allow the entry there.
     ///
     /// ```
     /// use request_state_core::QuestionKind;

@@ -1,4 +1,4 @@
-//! What a request that the handler must not see is answered with.
+//! The response to a request that the handler must not see.
 
 use std::fmt;
 
@@ -9,22 +9,22 @@ use crate::error::OpenError;
 /// The code of a JSON-RPC internal error.
 const INTERNAL_ERROR: i32 = -32603;
 
-/// A request that the handler must not see.
+/// A request that the handler must not see, with the response for the client.
 ///
-/// Either it was rejected, which is one answer for every cause, or the server cannot answer it: the
-/// codec or the store is unavailable, or, where [answers are
-/// kept](super::OnceBoundary::answer_again), the answer of an earlier presentation is not there. The
-/// cause is in the log.
+/// Either the request was rejected, with the same response for every cause, or the server is unable to answer
+/// it. It is unable if the codec or the store is unavailable. Where [answers are
+/// kept](super::OnceBoundary::answer_again), it is also unable if the answer to an earlier presentation is
+/// missing. The log has the cause.
 ///
 /// | | [`code`](Self::code) | [`message`](Self::message) | [`data`](Self::data) |
 /// |---|---|---|---|
 /// | rejected | -32602 | `Invalid or expired requestState` | `{"reason": "invalid_request_state"}` |
 /// | unavailable | -32603 | `Internal error` | none |
-/// | not answered yet | -32603 | `Internal error` | `{"reason": "request_state_in_progress"}` |
-/// | its answer is lost | -32603 | `Internal error` | `{"reason": "request_state_outcome_unknown"}` |
+/// | in progress | -32603 | `Internal error` | `{"reason": "request_state_in_progress"}` |
+/// | answer lost | -32603 | `Internal error` | `{"reason": "request_state_outcome_unknown"}` |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// A string or a number; null for a batch, and where requests are types.
+    /// A string or a number. Null for a batch, and in the typed API.
     id: Value,
     cause: Cause,
 }
@@ -50,8 +50,8 @@ impl Refusal {
         Self::of(Cause::InProgress)
     }
 
-    /// Creates the rejection of a repetition whose answer is lost: for frameworks that cannot read a
-    /// [kept answer](super::Kept) into their types.
+    /// Creates the response to a repetition whose answer is lost. For frameworks that cannot convert a [kept
+    /// answer](super::Kept) to their types.
     #[must_use]
     pub fn outcome_unknown() -> Self {
         Self::of(Cause::OutcomeUnknown)
@@ -68,7 +68,7 @@ impl Refusal {
         Self { id, ..self }
     }
 
-    /// Returns the JSON-RPC error code: -32602 for a rejection, else -32603.
+    /// Returns the JSON-RPC error code: -32602 for a rejection, -32603 otherwise.
     #[must_use]
     pub fn code(&self) -> i32 {
         match self.cause {
@@ -98,10 +98,10 @@ impl Refusal {
         Some(json!({"reason": reason}))
     }
 
-    /// Returns the whole JSON-RPC message that answers the request, or the batch.
+    /// Returns the whole JSON-RPC response to the request or the batch.
     ///
-    /// Its id is that of the message that [`open_request`](super::Boundary::open_request) rejected.
-    /// A rejection by [`open`](super::Boundary::open) has none: use the other three methods.
+    /// Its id is that of the message that [`open_request`](super::Boundary::open_request) rejected. A `Refusal`
+    /// that [`open`](super::Boundary::open) returned has no id: use the other three methods.
     #[must_use]
     pub fn response(&self) -> Value {
         let mut error = json!({"code": self.code(), "message": self.message()});

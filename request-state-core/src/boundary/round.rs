@@ -1,4 +1,4 @@
-//! What is kept between a request and its response.
+//! The record of a request until its response is sealed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,48 +12,50 @@ use crate::log::RequestId;
 use crate::once::{Redemption, StoreError};
 use crate::sealer::SealError;
 
-/// A request that was let through, and what its response is sealed for.
+/// An accepted request, whose response is still to be sealed.
 ///
-/// It holds the digest of the request and what its token says of the flow, and neither the params
-/// nor the state. A handler that acts on an answer can read [`flow`](Self::flow) and
+/// It contains the digest of the request and the flow's position and questions from the token. It contains
+/// neither the params nor the state. A handler that acts on an answer can check [`flow`](Self::flow) and
 /// [`asked`](Self::asked).
 #[derive(Clone, Debug)]
 #[must_use = "without the round the response is not sealed, and the plain state leaves"]
 pub struct Round {
     pub(super) kind: Kind,
-    /// For the log: one of the three, if it is known.
+    /// One of the three methods, if known. For the log.
     pub(super) method: Option<&'static str>,
     pub(super) id: Option<RequestId>,
-    /// Where the token that came with the request says that the flow is.
+    /// The position of the flow, according to the token that came with the request.
     pub(super) position: Option<Position>,
-    /// When no token of that flow opens any more, in milliseconds since 1970.
+    /// The time from which no token of that flow opens, in milliseconds since 1970.
     pub(super) keep_until_ms: Option<u64>,
-    /// Sorted by name: a client may send any number of answers to look up.
+    /// Sorted by name, since a client may send any number of answers to look up.
     pub(super) asked: Vec<Question<'static>>,
-    /// Where the flow was whose state had expired.
+    /// The position of the flow whose state had expired.
     pub(super) restarted_from: Option<Position>,
-    /// With single use, the claim by which this request is the first.
+    /// With single use, the claim that made this request the first of its round.
     pub(super) claim: Option<Arc<Held>>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    /// A request that may be answered with a state.
+    /// A request whose response may carry a state.
     Request(Binding),
     /// The same, but nothing can be sealed for it. The version is for the log.
     Unbound {
         error: BindingError,
         version: Option<Box<str>>,
     },
-    /// A batch, or a message without an id: nothing that a state could be sealed for.
+    /// A batch, or a message without an id. No state can be sealed for it.
     NoRequest,
-    /// A message of another method, or none.
+    /// A message of another method, or without a method.
     Other,
 }
 
 impl Round {
-    /// Creates the round of a request of another method, or of none: for a framework that has its
-    /// responses sealed all the same, so that no plain state leaves. Nothing can be sealed for it.
+    /// Creates the round of a request of another method, or without a method. Nothing can be sealed for it.
+    ///
+    /// For frameworks that pass the responses of such requests to the boundary too, so that no plain state
+    /// leaves the server.
     pub fn uncovered() -> Self {
         Self::of(Kind::Other, None, None)
     }
@@ -71,9 +73,10 @@ impl Round {
         }
     }
 
-    /// Returns the id of the flow that the request continues, or `None` for a request that came
-    /// without a token or with one that has expired: nobody was asked anything yet, and an effect has
-    /// no idempotency key.
+    /// Returns the id of the flow that the request continues.
+    ///
+    /// Returns `None` if the request came without a token, or with an expired token. Then nobody was asked
+    /// anything yet, and an effect has no idempotency key.
     ///
     /// See [`FlowId`] for how to use it.
     #[must_use]
@@ -81,47 +84,48 @@ impl Round {
         Some(self.position?.flow)
     }
 
-    /// Returns the number of the round whose questions the request answers, counted from 1, or
-    /// `None` where [`flow`](Self::flow) is.
+    /// Returns the number of the round whose questions the request answers, counted from 1. Returns `None` if
+    /// [`flow`](Self::flow) does.
     #[must_use]
     pub fn number(&self) -> Option<u16> {
         Some(self.position?.round)
     }
 
-    /// Returns the questions of that round: what this user was asked, by this server, about exactly
-    /// this request, sorted by name. Empty where [`flow`](Self::flow) is `None`.
+    /// Returns the questions of that round, sorted by name: this server asked this user these questions about
+    /// exactly this request. Empty if [`flow`](Self::flow) returns `None`.
     ///
-    /// Those of earlier rounds are not among them. What was answered then belongs into the state.
+    /// The questions of earlier rounds are not included. Keep the answers to those in the state.
     #[must_use]
     pub fn asked(&self) -> &[Question<'static>] {
         &self.asked
     }
 
-    /// Returns `true` if a question of that round has this name. It says nothing of an answer: a
-    /// client can send the token without one.
+    /// Returns `true` if a question of that round has this name. There need not be an answer: a client can send
+    /// the token without an answer.
     #[must_use]
     pub fn is_asked(&self, name: &str) -> bool {
         Question::is_among(&self.asked, name)
     }
 
-    /// Returns the flow whose state had expired, if the request came with one and starts over.
+    /// Returns the id of the flow whose state had expired, if the request came with an expired state and starts
+    /// over.
     ///
-    /// The new flow gets an id of its own. **An effect that is guarded by the old id is not guarded
-    /// by the new one**: a handler with effects must look up whether the old flow had its effect
-    /// before it asks again. Behind [`Boundary::once`](super::Boundary::once), it did not have it in this
-    /// round. See [`Boundary::restart_expired`](super::Boundary::restart_expired).
+    /// The new flow gets an id of its own. **An effect that is guarded by the old id is not guarded by the new
+    /// one**: before it asks again, a handler with effects must look up whether the old flow had its effect.
+    /// Behind [`Boundary::once`](super::Boundary::once), the old flow did not have its effect in this round.
+    /// See [`Boundary::restart_expired`](super::Boundary::restart_expired).
     #[must_use]
     pub fn restarted_from(&self) -> Option<FlowId> {
         Some(self.restarted_from?.flow)
     }
 
-    /// Returns what a store keeps of the redemption of this round, or `None` for a request that came
+    /// Returns the record of this round's redemption, as a store keeps it, or `None` for a request that came
     /// without a token.
     ///
     /// For handlers that redeem in the transaction of their effect, without
-    /// [`Boundary::once`](super::Boundary::once): insert the id, under a unique constraint, together
-    /// with the effect. If it is there already, the round was redeemed. A request that starts over has
-    /// an [`expired_redemption`](Self::expired_redemption) instead.
+    /// [`Boundary::once`](super::Boundary::once): insert the id, under a unique constraint, together with the
+    /// effect. If the id exists already, the round was redeemed before. A request that starts over has an
+    /// [`expired_redemption`](Self::expired_redemption) instead.
     ///
     /// # Examples
     ///
@@ -139,12 +143,12 @@ impl Round {
         self.redemption_of(self.position?)
     }
 
-    /// Returns what a store keeps of the round whose state had expired, or `None` for a request that does
-    /// not [start over](Self::restarted_from).
+    /// Returns the record of the round whose state had expired, or `None` for a request that does not [start
+    /// over](Self::restarted_from).
     ///
-    /// For handlers that keep [`redemption`](Self::redemption) themselves, each with what became of its
-    /// round: insert this id too, as a round that was closed unanswered, before you ask again. If it is there
-    /// already, what was kept says what became of the round. A presentation that arrives later, at a replica
+    /// For handlers that store each [`redemption`](Self::redemption) themselves, together with the outcome of
+    /// its round. Before you ask again, insert this id too, as a round that was closed unanswered. If the id
+    /// exists already, its row has the outcome of the round. A presentation that arrives later, at a replica
     /// whose clock is behind, finds the row and must do nothing.
     #[must_use]
     pub fn expired_redemption(&self) -> Option<Redemption> {
@@ -158,17 +162,20 @@ impl Round {
         })
     }
 
-    /// Gives the round back, so that the same token opens again: for a handler that knows that
-    /// nothing has happened. Returns `false` where there is nothing to give back: the round was not
-    /// redeemed by this request, has been given back, or its handler has asked a further question.
+    /// Releases the round, so that the same token opens again. For handlers that know that nothing has
+    /// happened.
     ///
-    /// Without this, a round stays used whatever becomes of its request. A handler that has given it back
-    /// must not ask: that is an error at seal.
+    /// Returns `false` if there is nothing to release: this request did not redeem the round, the round has
+    /// been released, or its handler has asked a further question.
+    ///
+    /// If this method is not called, a round stays used whatever happens to its request. A handler that has
+    /// released the round must not ask: sealing then fails with
+    /// [`SealError::Released`](crate::SealError::Released).
     ///
     /// # Errors
     ///
-    /// A [`StoreError`] when the store does not answer. The round may then stay used, or come free at any
-    /// later time: act on nothing after it.
+    /// Returns a [`StoreError`] if the store does not answer. The round may then stay used, or become free at
+    /// any later time, so do not act on anything afterwards.
     pub async fn release(&self) -> Result<bool, StoreError> {
         match &self.claim {
             Some(claim) => claim.release().await,
@@ -185,7 +192,7 @@ impl Round {
         }
     }
 
-    /// The method of the request, as far as it is known.
+    /// Returns the method of the request, if known.
     pub(super) fn method(&self) -> Option<&str> {
         match &self.kind {
             Kind::Request(binding) => Some(binding.method()),
@@ -193,7 +200,7 @@ impl Round {
         }
     }
 
-    /// The protocol version of the request, as far as it is known.
+    /// Returns the protocol version of the request, if known.
     pub(super) fn version(&self) -> Option<&str> {
         match &self.kind {
             Kind::Request(binding) => Some(binding.version()),
@@ -203,20 +210,20 @@ impl Round {
     }
 }
 
-/// What [`Boundary::open`](super::Boundary::open) let through.
+/// An accepted request, which [`Boundary::open`](super::Boundary::open) returns.
 #[derive(Clone)]
 #[must_use = "without the round the response is not sealed, and the plain state leaves"]
 #[non_exhaustive]
 pub struct Opened {
-    /// What the response is sealed for.
+    /// The round, for sealing the response.
     pub round: Round,
-    /// The plain state, as the handler wrote it. `None` when the request came without a token, when
-    /// the handler wrote no state, and when the state had expired and the handler starts over.
+    /// The plain state, as the handler wrote it. `None` if the request came without a token, if the handler
+    /// wrote no state, or if the state had expired and the request starts over.
     pub state: Option<String>,
 }
 
 impl fmt::Debug for Opened {
-    /// Prints nothing of the state.
+    /// Prints the round and not the state.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Opened")
             .field("round", &self.round)

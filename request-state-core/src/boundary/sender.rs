@@ -1,4 +1,4 @@
-//! What the transport knows of a message: who sent it, and under which protocol version.
+//! The sender of a message, and its protocol version according to the transport.
 
 use std::fmt;
 
@@ -9,17 +9,16 @@ use crate::binding::{Binding, BindingError, Request};
 use crate::log::RequestId;
 use crate::principal::{Principal, Unidentified};
 
-/// Who sent a JSON-RPC message, and what the transport says of it.
+/// The sender of a JSON-RPC message, and the protocol version that the transport gives.
 ///
-/// `Some(name)` and `None` convert to a named and an anonymous sender, and so does a
-/// [`Principal`].
+/// `Some(name)` converts to a named sender, and `None` to an anonymous sender. A [`Principal`] converts too.
 ///
 /// # Examples
 ///
 /// ```
 /// use request_state_core::Sender;
 ///
-/// // From the `MCP-Protocol-Version` header, where messages do not name their version.
+/// // From the `MCP-Protocol-Version` header, if messages do not name their version.
 /// let sender = Sender::from(Some("user:alice")).version("2025-11-25");
 /// ```
 #[derive(Clone)]
@@ -28,20 +27,20 @@ pub struct Sender<'a> {
     version: Version<'a>,
 }
 
-/// What the transport says of the protocol version of a message whose `_meta` names none.
+/// The protocol version that the transport gives for a message whose `_meta` names none.
 #[derive(Clone, Copy, Debug)]
 enum Version<'a> {
-    /// Nothing: it is that of the boundary.
+    /// No information: the version of the boundary applies.
     OfBoundary,
-    /// Its name, or that there is none.
+    /// The version, or `None` if the message has none.
     Given(Option<&'a str>),
 }
 
 impl<'a> Sender<'a> {
-    /// Creates a sender whom the server could not identify, though it should have.
+    /// Creates a sender that the server could not identify, although it should have.
     ///
-    /// A state that comes with the message is rejected, and none is sealed for it. `error` says what
-    /// was missing; it is logged.
+    /// A state that comes with the message is rejected, and no state is sealed for it. `error` describes what
+    /// was missing, and is logged.
     #[must_use]
     pub fn unidentified(error: Unidentified) -> Self {
         Self {
@@ -52,15 +51,15 @@ impl<'a> Sender<'a> {
 
     /// Sets the protocol version of a message whose `_meta` names none.
     ///
-    /// It takes precedence over [`Boundary::version`](super::Boundary::version), and the version
-    /// that the message itself names over both.
+    /// It takes precedence over [`Boundary::version`](super::Boundary::version). A version in the message
+    /// itself takes precedence over both.
     #[must_use]
     pub fn version(self, version: &'a str) -> Self {
         self.given_version(Some(version))
     }
 
-    /// Declares that a message whose `_meta` names no protocol version has none, whatever the
-    /// [boundary](super::Boundary::version)'s is. A state that comes with it is rejected, and none is
+    /// Declares that a message has no protocol version if its `_meta` names none, whatever the [boundary's
+    /// version](super::Boundary::version) is. A state that comes with the message is rejected, and no state is
     /// sealed for it.
     #[must_use]
     pub fn no_version(self) -> Self {
@@ -72,7 +71,7 @@ impl<'a> Sender<'a> {
         self
     }
 
-    /// Returns the version that counts, where the boundary's is `of_boundary`.
+    /// Returns the version that applies if the boundary's is `of_boundary`.
     pub(super) fn version_or<'v>(&self, of_boundary: Option<&'v str>) -> Option<&'v str>
     where
         'a: 'v,
@@ -85,7 +84,7 @@ impl<'a> Sender<'a> {
 }
 
 impl<'a> From<Option<&'a str>> for Sender<'a> {
-    /// `None` is anonymous; see [`Request::principal`].
+    /// Converts a name, or `None` for an anonymous sender; see [`Request::principal`].
     fn from(principal: Option<&'a str>) -> Self {
         Self {
             principal: Ok(principal),
@@ -101,7 +100,7 @@ impl<'a> From<&'a Principal> for Sender<'a> {
 }
 
 impl fmt::Debug for Sender<'_> {
-    /// Prints no name.
+    /// Prints whether the sender was identified, and not the name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender")
             .field("identified", &self.principal.is_ok())
@@ -112,7 +111,7 @@ impl fmt::Debug for Sender<'_> {
 
 /// A request that a framework received, for [`Boundary::open`](super::Boundary::open).
 ///
-/// A [`Request`] converts to it. Add what else the framework knows.
+/// A [`Request`] converts to it. Add the id and the name if the framework knows them.
 ///
 /// # Examples
 ///
@@ -135,8 +134,8 @@ pub struct Incoming<'a, P: ?Sized> {
 impl<'a, P: ?Sized> Incoming<'a, P> {
     /// Creates a request of `method` with `params` as they arrived, as in [`Request`].
     ///
-    /// Where the `sender` does not say which protocol version the request has, it is that of the
-    /// [boundary](super::Boundary::version).
+    /// If `sender` has no protocol version for the request, that of the [boundary](super::Boundary::version)
+    /// applies.
     #[must_use]
     pub fn new(method: &'a str, params: &'a P, sender: impl Into<Sender<'a>>) -> Self {
         Self {
@@ -148,7 +147,7 @@ impl<'a, P: ?Sized> Incoming<'a, P> {
         }
     }
 
-    /// Sets the JSON-RPC id, which is logged, shortened to 32 characters. A value that is neither a
+    /// Sets the JSON-RPC id for the log, which shows at most 32 characters of it. A value that is neither a
     /// string nor a number is ignored.
     #[must_use]
     pub fn id(mut self, id: &Value) -> Self {
@@ -213,14 +212,14 @@ impl<P: ?Sized> fmt::Debug for Incoming<'_, P> {
     }
 }
 
-/// The `requestState` that came with a request.
+/// The `requestState` of a request.
 #[derive(Clone, Copy)]
 pub enum Token<'a> {
-    /// There is none, or it is null.
+    /// No `requestState`, or null.
     Absent,
     /// A string.
     Text(&'a str),
-    /// Anything else: always rejected.
+    /// Any other value. It is always rejected.
     NotAString,
 }
 
@@ -254,7 +253,7 @@ impl<'a> From<Option<&'a Value>> for Token<'a> {
 }
 
 impl fmt::Debug for Token<'_> {
-    /// Prints nothing of the token.
+    /// Prints the variant and not the token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Absent => "Absent",

@@ -1,4 +1,4 @@
-//! The API for frameworks that have requests as types of their own.
+//! The API for frameworks that have their own types for requests.
 
 use std::time::Duration;
 
@@ -20,31 +20,31 @@ use crate::reason::Reason;
 use crate::sealer::{CLOCK_SKEW_MS, SealError, milliseconds};
 use crate::wire;
 
-/// A request whose token was checked. Whether it starts over is not decided yet: with single use, the
-/// store is asked first.
+/// A request whose token was checked. Whether it starts over is decided later: with single use, the store is
+/// asked first.
 pub(super) struct Checked {
-    /// Without what the token says.
+    /// The round, without the data of the token.
     pub(super) round: Round,
     pub(super) presented: Option<Presented>,
 }
 
-/// A token that is authentic, for this request and principal.
+/// An authentic token for this request and principal. It may have expired.
 pub(super) struct Presented {
     pub(super) position: Position,
     /// Sorted by name.
     pub(super) asked: Vec<Question<'static>>,
     state: Option<String>,
-    /// From then on no token of the flow opens, on any replica.
+    /// The time from which no token of the flow opens on any replica.
     pub(super) keep_until_ms: u64,
-    /// When it was opened.
+    /// The time at which the token was opened.
     pub(super) now_ms: u64,
-    /// How long ago it expired, if it did.
+    /// The time since the token's expiry, if it has expired.
     pub(super) late_ms: Option<u64>,
 }
 
 impl<C: RequestStateCodec> Boundary<C> {
-    /// Returns `true` if requests of `method` may carry a state, that is, if it is exactly
-    /// `tools/call`, `prompts/get` or `resources/read`.
+    /// Returns `true` if requests of `method` may carry a state. This is the case for exactly `tools/call`,
+    /// `prompts/get` and `resources/read`.
     #[must_use]
     pub fn covers(&self, method: &str) -> bool {
         json_rpc::covered(method).is_some()
@@ -52,20 +52,18 @@ impl<C: RequestStateCodec> Boundary<C> {
 
     /// Digests `request` and opens the `token` that came with it, if any.
     ///
-    /// For frameworks: call it for each request of a method that is [covered](Self::covers), with
-    /// the params as they arrived. `request` is a [`Request`](crate::Request), or an [`Incoming`]
-    /// with the JSON-RPC id for the log, and for a request that has no version or whose sender could not
-    /// be identified.
+    /// For frameworks: call this for each request of a [covered](Self::covers) method, with the params as they
+    /// arrived. `request` is a [`Request`](crate::Request) or an [`Incoming`]. Use an [`Incoming`] to pass the
+    /// JSON-RPC id for the log, and for a request without a version or with an unidentified sender.
     ///
-    /// The handler must see [`Opened::state`] in the place of the token, and of the answers only
-    /// what [`answers`](Self::answers) keeps. If your framework hands messages without an id, or
-    /// batches, to the same handlers, remove both from those.
+    /// Pass [`Opened::state`] to the handler in place of the token, and only those answers that
+    /// [`answers`](Self::answers) keeps. If your framework passes messages without an id, or batches, to the
+    /// same handlers, remove the state and the answers from those.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] when there is a token and it does not open, or the request cannot be bound, or
-    /// nothing is known about the token because the codec cannot tell. Without a token this never
-    /// fails.
+    /// Returns a [`Refusal`] if there is a token and one of these is true: the token does not open, the request
+    /// cannot be bound, or the codec is unavailable. Without a token, this never fails.
     ///
     /// # Examples
     ///
@@ -73,7 +71,7 @@ impl<C: RequestStateCodec> Boundary<C> {
     /// use request_state_core::*;
     /// use serde_json::{Value, json};
     ///
-    /// /// Returns the result, or code, message and data of an error.
+    /// /// Returns the result, or the code, message and data of an error.
     /// fn call<C: RequestStateCodec>(
     ///     boundary: &Boundary<C>,
     ///     params: &Value,
@@ -125,7 +123,7 @@ impl<C: RequestStateCodec> Boundary<C> {
         let version = incoming.sender().version_or(self.version.as_deref());
         let bound = incoming.bind(version, self.require_principal);
         let (method, id) = (incoming.method(), incoming.id);
-        // An empty version is an error, and says nothing in the log.
+        // An empty version is an error, and is not logged.
         let version = version.filter(|version| !version.is_empty());
         let event = Event {
             server: self.sealer.server(),
@@ -170,7 +168,7 @@ impl<C: RequestStateCodec> Boundary<C> {
         })
     }
 
-    /// Opens what came with a request, or starts over where it is too late.
+    /// Accepts a checked request with its state. If its token has expired, starts over or rejects the request.
     pub(super) fn settle(&self, checked: Checked, token: Token<'_>) -> Result<Opened, Refusal> {
         let Checked {
             mut round,
@@ -222,23 +220,22 @@ impl<C: RequestStateCodec> Boundary<C> {
             position,
             asked,
             state: body.state.map(str::to_owned),
-            // A token of a longer `max_flow` may live longer than this boundary's.
+            // A token that was sealed under a longer `max_flow` may outlive this boundary's limit.
             keep_until_ms: keep_until_ms(end_ms.max(expires_at_ms)),
             now_ms,
             late_ms,
         })
     }
 
-    /// Seals what the handler asks in its answer to the request of `round`: the names and kinds of
-    /// the `questions`, and the `plain` state if it wrote one.
+    /// Seals the names and kinds of the `questions` that the handler asks in its response to the request of
+    /// `round`, and the `plain` state if the handler wrote one.
     ///
-    /// The client gets the token as `requestState`, also where the handler wrote no state: the token
-    /// says what was asked.
+    /// Send the token to the client as `requestState`, even if the handler wrote no state: the token contains
+    /// the questions.
     ///
     /// # Errors
     ///
-    /// A [`SealError`], which has been logged. Answer the client with the error -32603 and without
-    /// detail.
+    /// Returns a [`SealError`], which has been logged. Send the client the error -32603 without detail.
     pub fn seal(
         &self,
         round: &Round,
@@ -258,8 +255,8 @@ impl<C: RequestStateCodec> Boundary<C> {
         let binding = round.binding()?;
         let seal = || self.seal_next(round, binding, questions, plain);
         match &round.claim {
-            // Were the round given back, its token could be answered again next to the new one: two branches,
-            // and two effects.
+            // If the round were released, its token could be answered again next to the new token: two
+            // branches, and two effects.
             Some(claim) => claim.ask(seal),
             None => seal(),
         }
@@ -293,7 +290,7 @@ impl<C: RequestStateCodec> Boundary<C> {
             })
     }
 
-    /// The round after that of the token that came with the request, or the first of a new flow.
+    /// Returns the position after that of the request's token, or the first position of a new flow.
     fn next_position(&self, round: &Round, now_ms: u64) -> Result<Position, SealError> {
         let limit = self.max_rounds;
         let last = round.position.map_or(0, |position| position.round);
@@ -312,7 +309,7 @@ impl<C: RequestStateCodec> Boundary<C> {
         }
     }
 
-    /// An event about the request of `round`.
+    /// Returns an event about the request of `round`.
     pub(super) fn event<'a>(&'a self, round: &'a Round) -> Event<'a> {
         Event {
             server: self.sealer.server(),

@@ -1,6 +1,6 @@
-//! The errors of keys and keyrings. None of them shows a key.
+//! The errors of keys and keyrings. They never contain a key.
 
-/// Why a [`Key`](crate::Key) cannot be created. It never shows any part of the key.
+/// An error that can be returned when creating a [`Key`](crate::Key). It never contains any part of the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
@@ -10,13 +10,13 @@ pub enum KeyError {
         /// The length, in bytes.
         bytes: usize,
     },
-    /// The text is neither base64, nor base64url, nor 64 hexadecimal digits, of 32 bytes.
+    /// The text is neither base64 or base64url nor 64 hexadecimal digits.
     #[error("the key is not 32 bytes in base64, base64url or hexadecimal")]
     Encoding,
     /// The text starts or ends with a quote.
     #[error("the key is in quotes: remove them")]
     Quoted,
-    /// The text encodes 32 zero bytes, which is a placeholder and not a random key.
+    /// The text encodes 32 zero bytes, which are a placeholder and not a random key.
     #[error("all bytes of the key are zero: replace this placeholder with 32 random bytes")]
     Zero,
     /// The operating system's random source failed.
@@ -24,7 +24,8 @@ pub enum KeyError {
     Random(#[source] getrandom::Error),
 }
 
-/// Why a [`Keyring`](crate::Keyring) cannot be created. It never shows a key, nor text that may be one.
+/// An error that can be returned when creating a [`Keyring`](crate::Keyring). It never contains a key, nor text
+/// that may be a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyringError {
@@ -34,57 +35,57 @@ pub enum KeyringError {
     /// There is nothing between two commas, or after the last comma.
     #[error("keyring entry {entry} is empty")]
     EmptyEntry {
-        /// The entry's number, from 1.
+        /// The number of the entry, counted from 1.
         entry: usize,
     },
-    /// The entry starts or ends with a quote. `docker --env-file`, for one, keeps the quotes around a value.
+    /// The entry starts or ends with a quote. For example, `docker --env-file` keeps the quotes around a value.
     #[error("keyring entry {entry} has quotes around it: remove them, the text is kid:key,kid:key")]
     Quoted {
-        /// The entry's number, from 1.
+        /// The number of the entry, counted from 1.
         entry: usize,
     },
-    /// The entry is not of the form `kid:key`.
+    /// The entry has no `:` between kid and key.
     #[error("keyring entry {entry} has no `:` between kid and key")]
     Form {
-        /// The entry's number, from 1.
+        /// The number of the entry, counted from 1.
         entry: usize,
     },
-    /// The kid is not 1 to 64 of `A-Z a-z 0-9 _ -`.
+    /// The kid is not 1 to 64 characters of `A-Z a-z 0-9 _ -`.
     #[error(
         "keyring entry {entry} has an invalid kid: a kid is 1 to 64 characters of A-Z a-z 0-9 _ -"
     )]
     Kid {
-        /// The entry's number, from 1.
+        /// The number of the entry, counted from 1.
         entry: usize,
     },
     /// The kid is the text of the key.
     #[error("keyring entry {entry} uses the key as its kid, but kids are public")]
     KidIsKey {
-        /// The entry's number, from 1.
+        /// The number of the entry, counted from 1.
         entry: usize,
     },
     /// The key is not valid.
     #[error("keyring entry {entry} has an invalid key: {problem}")]
     Key {
-        /// The entry's number, from 1.
+        /// The number of the entry, counted from 1.
         entry: usize,
-        /// What is wrong with the key.
+        /// The problem with the key.
         problem: KeyError,
     },
     /// An earlier entry has the same kid.
     #[error("keyring entry {entry}: duplicate kid `{kid}`")]
     DuplicateKid {
-        /// The entry's number, from 1.
+        /// The number of the entry, counted from 1.
         entry: usize,
-        /// The kid of both; `..` if it reads like a key.
+        /// The kid of both entries; `..` if it has the form of a key.
         kid: String,
     },
     /// An earlier entry has the same key.
     #[error("keyring entry {entry} (`{kid}`): duplicate key, already present under another kid")]
     DuplicateKey {
-        /// The entry's number, from 1.
+        /// The number of the entry, counted from 1.
         entry: usize,
-        /// The kid of the later one; `..` if it reads like a key.
+        /// The kid of the later entry; `..` if it has the form of a key.
         kid: String,
     },
     /// The requested kid is not in the keyring.
@@ -93,21 +94,21 @@ pub enum KeyringError {
     /// The value of the environment variable is not a valid keyring.
     #[error("environment variable {name}: {problem}")]
     Variable {
-        /// The variable's name.
+        /// The name of the variable.
         name: String,
-        /// What is wrong with the value.
+        /// The problem with the value.
         problem: Box<KeyringError>,
     },
     /// The environment variable is not set.
     #[error("environment variable {name} is not set")]
     VariableNotSet {
-        /// The variable's name.
+        /// The name of the variable.
         name: String,
     },
-    /// The environment variable is not Unicode.
+    /// The value of the environment variable is not valid Unicode.
     #[error("environment variable {name} is not Unicode")]
     VariableNotUnicode {
-        /// The variable's name.
+        /// The name of the variable.
         name: String,
     },
     /// The operating system's random source failed.

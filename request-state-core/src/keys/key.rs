@@ -1,4 +1,4 @@
-//! One secret key.
+//! A secret key.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,8 @@ use super::error::KeyError;
 
 /// A secret of exactly 32 random bytes, from which every backend derives its own key.
 ///
-/// It is wiped when dropped, compares in constant time, prints no byte, and cannot be serialized.
+/// A key is zeroed when it is dropped, compares in constant time, prints none of its bytes, and cannot be
+/// serialized.
 ///
 /// # Example
 ///
@@ -37,13 +38,13 @@ impl Key {
     /// The length of a key, in bytes.
     pub const LEN: usize = 32;
 
-    /// Draws a fresh key from the operating system's random source.
+    /// Generates a key with the operating system's random source.
     ///
-    /// To store it, write down its [text](Self::to_text).
+    /// To store the key, write its [text](Self::to_text).
     ///
     /// # Errors
     ///
-    /// [`KeyError::Random`] when the source fails.
+    /// Returns [`KeyError::Random`] if the source fails.
     ///
     /// ```
     /// let key = request_state_core::Key::generate()?;
@@ -62,7 +63,7 @@ impl Key {
     /// Returns the key as text: 43 characters of base64url, which need no quotes in a shell, a URL or
     /// YAML.
     ///
-    /// Behind a kid and a colon, it is an entry of a [`Keyring`](crate::Keyring)'s text.
+    /// After a kid and a colon, it is an entry of a [`Keyring`](crate::Keyring)'s text.
     ///
     /// # Examples
     ///
@@ -87,17 +88,17 @@ impl Key {
         URL_SAFE_NO_PAD
             .encode_slice(self.0.as_slice(), characters.as_mut_slice())
             .expect("32 bytes are 43 characters of base64 without padding (RFC 4648, section 5)");
-        // At its full length from the start: a string that grows leaves its first half behind.
+        // Allocated at its full length: a string that grows leaves its first half behind in memory.
         let mut text = Zeroizing::new(String::with_capacity(KeyText::LEN));
         text.extend(characters.iter().copied().map(char::from));
         KeyText(text)
     }
 
-    /// Derives the key of one algorithm: HKDF-SHA256 (RFC 5869) with this key as input keying material,
-    /// no salt, and `label` as info.
+    /// Derives the key of one algorithm with HKDF-SHA256 (RFC 5869). This key is the input keying material,
+    /// there is no salt, and `label` is the info.
     ///
-    /// Two labels give unrelated keys, so one keyring is safe under every backend at once. A codec
-    /// of your own picks a label that names it and its version.
+    /// Two different labels give unrelated keys, so one keyring is safe under every backend at once. In a codec
+    /// of your own, choose a label that contains its name and version.
     ///
     /// ```
     /// use request_state_core::Key;
@@ -117,7 +118,7 @@ impl Key {
 }
 
 impl From<[u8; Key::LEN]> for Key {
-    /// Takes the bytes as they are. They must be random: a password is not a key.
+    /// Creates a key of these bytes. They must be random: a password is not a key.
     fn from(mut bytes: [u8; Key::LEN]) -> Self {
         let key = Self(Box::new(bytes));
         bytes.zeroize();
@@ -128,11 +129,11 @@ impl From<[u8; Key::LEN]> for Key {
 impl TryFrom<&[u8]> for Key {
     type Error = KeyError;
 
-    /// Takes exactly 32 bytes.
+    /// Creates a key of exactly 32 bytes.
     ///
     /// # Errors
     ///
-    /// [`KeyError::Length`] for any other length.
+    /// Returns [`KeyError::Length`] for any other length.
     fn try_from(bytes: &[u8]) -> Result<Self, KeyError> {
         let bytes: &[u8; Self::LEN] = bytes
             .try_into()
@@ -144,14 +145,14 @@ impl TryFrom<&[u8]> for Key {
 impl FromStr for Key {
     type Err = KeyError;
 
-    /// Parses 32 bytes in base64 or base64url (RFC 4648, 43 characters, and one `=` if you like) or
-    /// in hexadecimal (64 characters, either case).
+    /// Parses 32 bytes in base64 or base64url (RFC 4648: 43 characters and an optional `=`) or in hexadecimal
+    /// (64 characters, in either case).
     ///
     /// # Errors
     ///
-    /// [`KeyError::Quoted`] when there are quotes around the text, [`KeyError::Encoding`] when it is
-    /// none of the three, [`KeyError::Length`] when it encodes another number of bytes, and
-    /// [`KeyError::Zero`] when all bytes are zero. None shows any of the text.
+    /// Returns [`KeyError::Quoted`] if there are quotes around the text, [`KeyError::Encoding`] if it has none
+    /// of the three encodings, [`KeyError::Length`] if it encodes another number of bytes, and
+    /// [`KeyError::Zero`] if all bytes are zero. None of these errors contains any of the text.
     fn from_str(text: &str) -> Result<Self, KeyError> {
         if is_quoted(text) {
             return Err(KeyError::Quoted);
@@ -164,21 +165,22 @@ impl FromStr for Key {
     }
 }
 
-/// Whether `text` starts or ends with a quote, which belongs to whatever it was copied from.
+/// Returns `true` if `text` starts or ends with a quote. The quote belongs to the place from which the text was
+/// copied.
 pub(super) fn is_quoted(text: &str) -> bool {
     const QUOTES: [char; 2] = ['"', '\''];
     text.starts_with(QUOTES) || text.ends_with(QUOTES)
 }
 
 impl Key {
-    /// Decodes any key, the one of zeros included.
+    /// Decodes any key, including 32 zero bytes.
     pub(super) fn decode(text: &str) -> Result<Self, KeyError> {
         let mut key = Self(Box::new([0; Self::LEN]));
         if text.len() == 2 * Self::LEN {
             base16ct::mixed::decode(text, key.0.as_mut_slice()).map_err(|_| KeyError::Encoding)?;
             return Ok(key);
         }
-        // A buffer of ours, so that it is wiped also when the text turns out to be bad half way.
+        // In a separate buffer, so that the bytes are zeroed even if the text is invalid halfway.
         let mut bytes = Zeroizing::new(vec![0; base64::decoded_len_estimate(text.len())]);
         let length = STANDARD_PAD_INDIFFERENT
             .decode_slice(text, &mut bytes)
@@ -214,8 +216,8 @@ impl fmt::Debug for Key {
 
 /// A [`Key`] as text, which [`Key::to_text`] returns.
 ///
-/// It is wiped when dropped and prints nothing. What you copy from [`as_str`](Self::as_str) is yours to
-/// wipe.
+/// It is zeroed when it is dropped, and never printed. If you copy the text from [`as_str`](Self::as_str), you
+/// must zero the copy yourself.
 pub struct KeyText(Zeroizing<String>);
 
 impl KeyText {
@@ -322,7 +324,7 @@ mod tests {
             assert_eq!(text.as_str().parse::<Key>().unwrap(), Key::from(bytes));
             assert_eq!(format!("{text:?}"), "KeyText(..)");
         }
-        // No second allocation, which would not be wiped.
+        // There is no second allocation, which would not be zeroed.
         assert_eq!(Key::from(BYTES).to_text().0.capacity(), KeyText::LEN);
     }
 
@@ -337,8 +339,8 @@ mod tests {
         }
     }
 
-    /// RFC 5869 has no vector of 32 bytes of output without salt, so this one was computed apart,
-    /// with Python's `hmac` module as section 2 says.
+    /// RFC 5869 has no test vector with 32 bytes of output and no salt. This vector was computed separately,
+    /// with Python's `hmac` module, as section 2 specifies.
     #[test]
     fn derives_as_rfc_5869_says() {
         let key = Key::from(std::array::from_fn(|at| at as u8));

@@ -1,4 +1,4 @@
-//! The keys of a server: one that seals, and all that open.
+//! The keys of a server: the sealing key, and the keys that only open.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,19 +9,18 @@ use super::key::Key;
 use crate::codec::EncodeError;
 use crate::wire;
 
-/// The keys of a server, each under a kid: the first seals, every one opens.
+/// The keys of a server, each under a key ID (`kid`). The first key seals, and every key opens.
 ///
-/// All replicas of a server share one keyring. A clone is cheap, and shares the keys and their
-/// counts of seals.
+/// All replicas of a server share one keyring. A clone is cheap, and shares the keys and their counts of seals.
 ///
 /// # Rotation
 ///
-/// No honest retry is rejected on any replica when a key is replaced in three steps, each rolled
-/// out everywhere before the next begins:
+/// Replace a key in three steps, and roll out each step everywhere before you begin the next. Then no replica
+/// rejects an honest retry at any time.
 ///
-/// 1. every replica gets the new key next to the old one and seals with the old;
-/// 2. every replica seals with the new key;
-/// 3. one TTL and a minute after the last replica sealed with the old key, it is removed.
+/// 1. Add the new key next to the old key on every replica, and keep sealing with the old key.
+/// 2. Seal with the new key on every replica.
+/// 3. Remove the old key one TTL and a minute after the last replica sealed with it.
 ///
 /// ```
 /// use request_state_core::{Key, Keyring};
@@ -35,7 +34,7 @@ use crate::wire;
 /// assert_eq!(step_2.sealing().0, "2026-10");
 /// # Ok::<(), request_state_core::KeyringError>(())
 /// ```
-// One field for the key that seals, so that "empty" cannot be written.
+// The sealing key has a field of its own, so that an empty keyring cannot be represented.
 #[derive(Clone)]
 pub struct Keyring {
     sealing: Arc<Entry>,
@@ -51,16 +50,16 @@ struct Entry {
 impl Keyring {
     /// Creates a keyring from `(kid, key)` pairs. The first entry is the sealing key.
     ///
-    /// A kid is 1 to 64 of `A-Z a-z 0-9 _ -`, and is not secret: every token begins with it.
+    /// A kid is 1 to 64 characters of `A-Z a-z 0-9 _ -`. It is not secret: every token begins with it.
     ///
-    /// Order matters, so pass an array or a vector. A `BTreeMap` would seal with the kid that sorts
-    /// first, which after a rotation is most often the old one, and a `HashMap` with any, another
-    /// at each start. After either, call [`sealing_with`](Self::sealing_with).
+    /// Order matters, so pass an array or a vector. A `BTreeMap` would seal with the kid that sorts first,
+    /// which is usually the old kid after a rotation. A `HashMap` would seal with any kid, and with a different
+    /// one at each start. After either, call [`sealing_with`](Self::sealing_with).
     ///
     /// # Errors
     ///
-    /// A [`KeyringError`] names the entry by its number, from 1: no entries, a bad kid, a kid that
-    /// spells its key, or a kid or a key that an earlier entry has too.
+    /// Returns a [`KeyringError`] if there are no entries, a kid is invalid, a kid is the text of its key, or
+    /// an earlier entry has the same kid or key. The error names the entry by its number, counted from 1.
     ///
     /// ```
     /// use request_state_core::{Key, Keyring};
@@ -78,7 +77,7 @@ impl Keyring {
             if !wire::is_kid(&kid) {
                 return Err(KeyringError::Kid { entry: number });
             }
-            // In front of every token, the key itself.
+            // Otherwise every token would begin with the key itself.
             if Key::decode(&kid).is_ok_and(|spelled| spelled == key) {
                 return Err(KeyringError::KidIsKey { entry: number });
             }
@@ -100,15 +99,15 @@ impl Keyring {
         })
     }
 
-    /// Creates a keyring of one fresh key under a random kid, for a server of a single process: on stdio, in
-    /// a test.
+    /// Creates a keyring of one random key under a random kid. For servers of a single process, such as on
+    /// stdio or in a test.
     ///
-    /// After a restart, or in another process behind the same address, the kid is not in the
-    /// keyring, so the log says `unknown_key` and nobody mistakes it for an attack.
+    /// After a restart, or in another process behind the same address, the kid of an older token is not in the
+    /// keyring. The reason in the log is then `unknown_key`, so nobody mistakes the token for an attack.
     ///
     /// # Errors
     ///
-    /// [`KeyringError::Random`] when the operating system's random source fails.
+    /// Returns [`KeyringError::Random`] if the operating system's random source fails.
     ///
     /// ```
     /// use request_state_core::Keyring;
@@ -123,14 +122,14 @@ impl Keyring {
         Self::new([(kid, Key::fill_random().map_err(KeyringError::Random)?)])
     }
 
-    /// Returns a keyring of the same keys, of which the one under `kid` seals.
+    /// Returns a keyring of the same keys that seals with the key under `kid`.
     ///
     /// The keys and their counts of seals stay shared with this keyring.
     ///
     /// # Errors
     ///
-    /// [`KeyringError::UnknownKid`] when `kid` is not in the keyring. It does not show `kid`, which may
-    /// be a key in the wrong place.
+    /// Returns [`KeyringError::UnknownKid`] if `kid` is not in the keyring. The error does not contain `kid`,
+    /// which may be a key in the wrong place.
     ///
     /// ```
     /// use request_state_core::{Key, Keyring};
@@ -151,7 +150,7 @@ impl Keyring {
         })
     }
 
-    /// Returns the kid and the key that seal. For authors of codecs.
+    /// Returns the kid of the sealing key, and the key. For authors of codecs.
     ///
     /// ```
     /// use request_state_core::{Key, Keyring};
@@ -180,7 +179,7 @@ impl Keyring {
         self.iter().find_map(|(k, key)| (k == kid).then_some(key))
     }
 
-    /// Returns every kid and key, the one that seals first. For authors of codecs.
+    /// Returns an iterator over all kids and their keys, starting with the sealing key. For authors of codecs.
     ///
     /// ```
     /// use request_state_core::{Key, Keyring};
@@ -193,19 +192,19 @@ impl Keyring {
         self.entries().map(|entry| (entry.kid.as_str(), &entry.key))
     }
 
-    /// Counts `n` seals against the key that seals, unless that would make more than `limit`.
+    /// Counts `n` seals with the sealing key, unless the count would exceed `limit`.
     ///
-    /// A codec whose keys wear out counts each seal before it makes it: AES-GCM with random nonces
-    /// may seal 2^32 times under one key (NIST SP 800-38D, section 8.3). Every codec made from the
-    /// same keyring, or from a clone of it, counts together.
+    /// A codec whose keys wear out counts each seal before it makes it: AES-GCM with random nonces may seal
+    /// 2^32 times under one key (NIST SP 800-38D, section 8.3). All codecs made from the same keyring, or from
+    /// a clone of it, share one count.
     ///
-    /// The count is per process and starts at zero with it. It is a backstop; rotation is what
-    /// keeps a fleet below the limit. A server that keeps its own count across restarts can add it
-    /// here when it starts.
+    /// The count is per process, and starts at zero with the process. It is a backstop: rotation keeps a fleet
+    /// below the limit. A server that keeps its own count across restarts can add that count here when it
+    /// starts.
     ///
     /// # Errors
     ///
-    /// [`EncodeError::KeyExhausted`]; nothing is counted then.
+    /// Returns [`EncodeError::KeyExhausted`] if the count would exceed `limit`. Then nothing is counted.
     ///
     /// ```
     /// use request_state_core::{Key, Keyring};
@@ -230,8 +229,8 @@ impl Keyring {
     }
 }
 
-/// A kid as an error shows it: not at all if it reads like a key, which somebody may have put there
-/// by mistake.
+/// Returns a kid for an error: `..` if it has the form of a key, since somebody may have put a key there by
+/// mistake.
 fn shown(kid: String) -> String {
     match Key::decode(&kid) {
         Ok(_) => "..".into(),
@@ -283,7 +282,7 @@ mod tests {
         assert!(keys.count_seals(1, 10).is_err());
         by_b.count_seals(10, 10).unwrap();
         assert!(by_b.sealing_with("a").unwrap().count_seals(1, 10).is_err());
-        // A refusal counts nothing, and a sum that wraps is refused.
+        // A rejected call counts nothing, and a sum that overflows is rejected.
         assert!(keys.count_seals(u64::MAX, u64::MAX).is_err());
         keys.count_seals(1, 11).unwrap();
     }

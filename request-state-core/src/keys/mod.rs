@@ -3,10 +3,10 @@
 //! | file | subject |
 //! |---|---|
 //! | `key.rs` | one key, as bytes and as text |
-//! | `keyring.rs` | the keys of a server: which seals, and how often it has |
+//! | `keyring.rs` | the keys of a server, the sealing key, and the counts of seals |
 //! | `text.rs` | a keyring as text, and from the environment |
-//! | `prepared.rs` | what a codec computes for every key |
-//! | `error.rs` | why something is not a key or a keyring |
+//! | `prepared.rs` | a value for every key, for codecs |
+//! | `error.rs` | the errors of keys and keyrings |
 
 mod error;
 mod key;

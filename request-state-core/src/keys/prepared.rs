@@ -33,9 +33,9 @@ impl Keyring {
     }
 }
 
-/// What a codec made of each key of a [`Keyring`]; see [`Keyring::prepare`].
+/// The values that a codec computed for the keys of a [`Keyring`]; see [`Keyring::prepare`].
 ///
-/// Finding one takes the same time whether the keyring holds one key or a hundred. A clone is cheap.
+/// A look-up takes the same time whether the keyring has one key or a hundred. A clone is cheap.
 pub struct Prepared<C>(Arc<Ciphers<C>>);
 
 struct Ciphers<C> {
@@ -45,13 +45,13 @@ struct Ciphers<C> {
 }
 
 impl<C> Prepared<C> {
-    /// Returns the kid that seals, and what was computed for its key.
+    /// Returns the kid of the sealing key, and the value for that key.
     #[must_use]
     pub fn sealing(&self) -> (&str, &C) {
         (self.0.keys.sealing().0, &self.0.sealing)
     }
 
-    /// Returns what was computed for the key under `kid`, if it is in the keyring.
+    /// Returns the value for the key under `kid`, if the kid is in the keyring.
     #[must_use]
     pub fn get(&self, kid: &str) -> Option<&C> {
         if kid == self.0.keys.sealing().0 {
@@ -61,7 +61,7 @@ impl<C> Prepared<C> {
         }
     }
 
-    /// Returns the keyring that it was made from.
+    /// Returns the keyring from which the values were computed.
     #[must_use]
     pub fn keys(&self) -> &Keyring {
         &self.0.keys
@@ -75,7 +75,7 @@ impl<C> Clone for Prepared<C> {
 }
 
 impl<C> fmt::Debug for Prepared<C> {
-    /// Prints the ring's kids, and nothing that was made of its keys.
+    /// Prints the kids of the keyring, and no value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.keys.fmt(f)
     }

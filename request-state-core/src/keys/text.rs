@@ -12,15 +12,16 @@ use super::keyring::Keyring;
 impl FromStr for Keyring {
     type Err = KeyringError;
 
-    /// Parses `kid:key,kid:key`, the sealing key first, each key as [`Key`](crate::Key) does.
+    /// Parses a keyring of the form `kid:key,kid:key`. The first entry is the sealing key, and each key is
+    /// parsed as a [`Key`](crate::Key).
     ///
     /// White space around an entry is ignored.
     ///
     /// # Errors
     ///
-    /// As for [`Keyring::new`], and: an empty entry, quotes around an entry or around the whole, an
-    /// entry without `:`, a bad key. An error shows a kid only when its entry is otherwise good, since
-    /// somebody will write `key:kid`.
+    /// Returns the errors of [`Keyring::new`]. Also returns an error for an empty entry, for quotes around an
+    /// entry or the whole text, for an entry without `:`, and for an invalid key. An error contains a kid only
+    /// if its entry is otherwise valid, since somebody will write `key:kid`.
     fn from_str(text: &str) -> Result<Self, KeyringError> {
         if text.trim().is_empty() {
             return Err(KeyringError::Empty);
@@ -51,8 +52,9 @@ impl Keyring {
     ///
     /// # Errors
     ///
-    /// [`KeyringError::VariableNotSet`], [`KeyringError::VariableNotUnicode`], and
-    /// [`KeyringError::Variable`] when its value is not a keyring. Each names the variable.
+    /// Returns [`KeyringError::VariableNotSet`] if the variable is not set,
+    /// [`KeyringError::VariableNotUnicode`] if its value is not Unicode, and [`KeyringError::Variable`] if its
+    /// value is not a keyring. Each error names the variable.
     ///
     /// ```
     /// use request_state_core::Keyring;
@@ -70,7 +72,7 @@ impl Keyring {
                     problem: Box::new(problem),
                 }),
             Err(VarError::NotPresent) => Err(KeyringError::VariableNotSet { name }),
-            // The standard library's error holds the text, so it goes no further.
+            // The standard library's error contains the text, so it is dropped here.
             Err(VarError::NotUnicode(_)) => Err(KeyringError::VariableNotUnicode { name }),
         }
     }
@@ -155,11 +157,11 @@ mod tests {
             assert!(text.contains(says), "{text}");
             assert!(!text.contains("AQEB") && !text.contains("AgIC"), "{text}");
         }
-        // Not even where the key is a placeholder.
+        // Not even if the key is a placeholder.
         let zeros = "A".repeat(43);
         let error = Keyring::new([(zeros.as_str(), Key::from([0; 32]))]).unwrap_err();
         assert_eq!(error, KeyringError::KidIsKey { entry: 1 });
-        // A digest of something makes a good kid, and is as long as a key.
+        // The digest of something is a good kid, and is as long as a key.
         assert!(Keyring::new([(KEY_2, key(1))]).is_ok());
         assert!(Keyring::new([("ab".repeat(32), key(1))]).is_ok());
     }
@@ -175,7 +177,8 @@ mod tests {
 
     #[test]
     fn an_environment_variable_is_named() {
-        // Setting one is unsafe in the 2024 edition, so these two are what Cargo and the shell set.
+        // Setting a variable is unsafe in the 2024 edition. So this test uses the environment that Cargo and
+        // the shell provide.
         let absent = Keyring::from_env("REQUEST_STATE_ABSENT").unwrap_err();
         assert_eq!(
             absent.to_string(),

@@ -1,20 +1,20 @@
-//! Claims that count only while their token opens.
+//! The claim of a round or a token, and its release if the result is unknown or the token has expired.
 
 use super::redemption::MARGIN_MS;
 use super::store::{Claim, Claimed, RedemptionStore, StoreError};
 use crate::wire;
 
-/// The presentation of a round that was closed because its request starts over. No digest is zero.
+/// The presentation of a round that was closed because its request starts over. No digest is all zeros.
 pub(crate) const CLOSED: [u8; 32] = [0; 32];
 
-/// Draws the nonce of a claim.
+/// Returns a random nonce for a claim.
 pub(crate) fn nonce() -> Result<[u8; 16], StoreError> {
     wire::random().map_err(StoreError::failed)
 }
 
-/// Claims, and takes back a claim of which it is not known whether it was made.
+/// Makes a claim, and releases it if it is unknown whether it was made.
 ///
-/// By best effort: where that fails too, the round stays used, and nobody has acted on it.
+/// The release is best effort. If it fails too, the round stays used, and nobody has acted on it.
 async fn claim(
     store: &(impl RedemptionStore + ?Sized),
     claim: &Claim,
@@ -26,10 +26,10 @@ async fn claim(
     claimed
 }
 
-/// Claims, for a token that must still open once the claim is made.
+/// Makes a claim for a token, and returns an error if the token has expired by then.
 ///
-/// A process may be suspended between the check of a token and its claim. An entry of before is certain to be
-/// there for as long as a token opens, and no longer. `now_ms` returns the time.
+/// A process may be suspended between the check of a token and its claim. An earlier entry is guaranteed to
+/// exist only for as long as the token opens. `now_ms` returns the time.
 pub(crate) async fn claim_in_time(
     store: &(impl RedemptionStore + ?Sized),
     claim: &Claim,

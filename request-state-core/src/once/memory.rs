@@ -1,4 +1,4 @@
-//! The store of one process.
+//! The store for a single process.
 
 use std::fmt;
 use std::future::ready;
@@ -10,22 +10,25 @@ use super::shard::{Kept, Shard};
 use super::store::{Claim, Claimed, Entry, RedemptionStore, StoreError, StoreFuture};
 use crate::sealer::{Clock, milliseconds};
 
-/// How many locks there are.
+/// The number of shards, each with its own lock.
 const SHARDS: usize = 64;
 
-/// Keeps redemptions in the memory of **one process**, which must be the only one that serves the tokens.
+/// A store of redemptions in the memory of **one process**, which must be the only process that serves the
+/// tokens.
 ///
-/// With more than one process, or behind a load balancer, use a store that they share.
+/// With more than one process, or behind a load balancer, use a store that all processes share.
 ///
-/// It is bounded, by a number of entries and by the bytes of kept answers. When it is full it is
-/// [`Full`](StoreError::Full): it forgets nothing before its time. Entries are dropped once their time is
-/// over, with the next claim.
+/// The store limits the number of entries and the bytes of kept answers. A full store returns
+/// [`Full`](StoreError::Full): it drops no entry before its time. Later claims drop the entries whose time is
+/// over.
 ///
-/// A process that restarts with the same keys has forgotten what was redeemed. So for a token that may
-/// have been issued before the store was created, it is [`HistoryLost`](StoreError::HistoryLost):
-/// create the store before the server accepts requests, once, and share it by an [`Arc`]. The same
-/// holds while the clock is set back to before something was dropped. A clock that is set back while the
-/// process is not running goes unnoticed: tokens of before it then look younger than the store.
+/// After a restart with the same keys, the store does not know which tokens were redeemed before. It therefore
+/// returns [`HistoryLost`](StoreError::HistoryLost) for every token that may have been issued before the store
+/// was created. Create the store once, before the server accepts requests, and share it in an [`Arc`].
+///
+/// The store also returns `HistoryLost` while the clock is set back to a time before the end of a dropped
+/// entry. It does not notice a clock that is set back while the process is not running: tokens issued before
+/// the change then seem younger than the store.
 ///
 /// # Examples
 ///
@@ -71,30 +74,31 @@ pub struct MemoryStore {
     bytes: AtomicUsize,
     max_bytes: usize,
     clock: Option<Arc<Clock>>,
-    /// When the store was created, in milliseconds; `None` if before 1970.
+    /// The time at which the store was created, in milliseconds since 1970; `None` if before 1970.
     birth_ms: Option<u64>,
-    /// The latest end of an entry that was dropped.
+    /// The latest end of all dropped entries, in milliseconds since 1970.
     dropped_ms: AtomicU64,
 }
 
 impl MemoryStore {
-    /// Creates a store for a million entries, which take about 250 MB, and 64 MiB of kept answers.
+    /// Creates a store for up to 1,000,000 entries, which take about 250 MB, and 64 MiB of kept answers.
     #[must_use]
     pub fn new() -> Self {
         Self::with_capacity(1_000_000)
     }
 
-    /// Creates a store for so many entries.
+    /// Creates a store for up to `entries` entries.
     ///
-    /// Each redeemed round takes one for as long as its flow may live, an hour by default: 1,000,000
+    /// Each redeemed round takes one entry for as long as its flow may live, an hour by default. So 1,000,000
     /// entries are 277 redemptions a second.
     #[must_use]
     pub fn with_capacity(entries: usize) -> Self {
         Self::of(entries, None)
     }
 
-    /// Creates a store for so many entries, with a clock, which must be that of the sealer; see
-    /// [`SealerBuilder::clock`](crate::SealerBuilder::clock).
+    /// Creates a store for up to `entries` entries that reads the time from `clock`.
+    ///
+    /// The sealer must have the same clock; see [`SealerBuilder::clock`](crate::SealerBuilder::clock).
     #[must_use]
     pub fn with_clock(
         entries: usize,
@@ -116,16 +120,15 @@ impl MemoryStore {
         }
     }
 
-    /// Sets how many bytes of kept answers there may be. Default: 64 MiB. An answer beyond it is not
-    /// kept.
+    /// Sets the maximum size of all kept answers together, in bytes. Default: 64 MiB. An answer that would
+    /// exceed it is not kept.
     #[must_use]
     pub fn max_answer_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// Returns how many entries there are, those included whose time is over and that the next claims
-    /// will drop.
+    /// Returns the number of entries, including those whose time is over and that later claims will drop.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.load(Ordering::Relaxed)
@@ -146,12 +149,12 @@ impl MemoryStore {
         let [first, ..] = *id;
         let shard = self.shards.get(usize::from(first) % SHARDS);
         let shard = shard.ok_or_else(|| StoreError::failed("no such shard"))?;
-        // What a panic left behind may be half done.
+        // A panic may have left the shard in an inconsistent state.
         let lock = shard.lock();
         lock.map_err(|_| StoreError::failed("a thread panicked within the store"))
     }
 
-    /// Drops what has ended.
+    /// Drops the entries that have ended.
     fn drop_ended(&self, shard: &mut Shard, now_ms: u64) {
         while let Some(kept) = shard.remove_ended(now_ms) {
             self.dropped_ms.fetch_max(kept.end_ms, Ordering::AcqRel);
@@ -165,8 +168,8 @@ impl MemoryStore {
         self.bytes.fetch_sub(length, Ordering::AcqRel);
     }
 
-    /// Returns the time, if nothing that counts for a token issued at `issued_at_ms` may have been
-    /// forgotten by then.
+    /// Returns the time, or [`HistoryLost`](StoreError::HistoryLost) if an entry that concerns a token issued
+    /// at `issued_at_ms` may have been dropped.
     fn remembers(&self, issued_at_ms: u64) -> Result<u64, StoreError> {
         if self.birth_ms.is_none_or(|birth_ms| issued_at_ms < birth_ms) {
             return Err(StoreError::HistoryLost);
@@ -175,7 +178,7 @@ impl MemoryStore {
         if now_ms >= self.dropped_ms.load(Ordering::Acquire) {
             return Ok(now_ms);
         }
-        // Another thread, or the clock was set back.
+        // Another thread has dropped an entry with a later end since, or the clock was set back.
         let now_ms = self.now_ms()?;
         if now_ms >= self.dropped_ms.load(Ordering::Acquire) {
             return Ok(now_ms);
@@ -183,7 +186,7 @@ impl MemoryStore {
         Err(StoreError::HistoryLost)
     }
 
-    /// Counts one entry more.
+    /// Counts one more entry. Returns `false` if there is no room for it.
     fn take_room(&self) -> bool {
         let taken = self.entries.fetch_add(1, Ordering::AcqRel);
         if taken < self.max_entries {
@@ -197,7 +200,7 @@ impl MemoryStore {
         if let Some(claimed) = self.try_claim(claim)? {
             return Ok(claimed);
         }
-        // Full. What has ended elsewhere makes room.
+        // The store is full. Ended entries in other shards make room.
         for shard in &self.shards {
             if let Ok(mut shard) = shard.lock() {
                 self.drop_ended(&mut shard, self.now_ms()?);
@@ -206,7 +209,7 @@ impl MemoryStore {
         self.try_claim(claim)?.ok_or(StoreError::Full)
     }
 
-    /// Returns `None` where there is no room.
+    /// Makes the claim, or returns `None` if there is no room for it.
     fn try_claim(&self, claim: &Claim) -> Result<Option<Claimed>, StoreError> {
         let mut shard = self.shard(&claim.id)?;
         let now_ms = self.remembers(claim.issued_at_ms)?;
@@ -277,7 +280,7 @@ fn time_of(clock: Option<&Clock>) -> SystemTime {
     clock.map_or_else(SystemTime::now, |clock| clock())
 }
 
-/// Milliseconds, a fraction counted as one: an entry is never kept for less.
+/// Returns the duration in milliseconds, rounded up, so that no entry is kept for a shorter time.
 fn whole_ms(time: Duration) -> u64 {
     let up = time.as_nanos().div_ceil(1_000_000);
     u64::try_from(up).unwrap_or(u64::MAX)
@@ -313,7 +316,7 @@ impl Default for MemoryStore {
 }
 
 impl fmt::Debug for MemoryStore {
-    /// Prints how full it is, and no entry.
+    /// Prints the number of entries and bytes, and no entry.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryStore")
             .field("entries", &self.entries)
@@ -344,7 +347,7 @@ mod tests {
         }
     }
 
-    /// A store whose time, in milliseconds, is in the number.
+    /// Returns a store, and the number that its clock reads as the time in milliseconds.
     fn store(entries: usize) -> (MemoryStore, Arc<AtomicU64>) {
         let time = Arc::new(AtomicU64::new(1_000));
         let clock = Arc::clone(&time);
@@ -419,7 +422,7 @@ mod tests {
         let one = claim(1, 1, 50);
         assert!(is_first(&store, &one));
         time.store(2_000, Ordering::Relaxed);
-        // Drops the first, in the same shard.
+        // This drops the first entry, which is in the same shard.
         assert!(is_first(&store, &claim(1, 2, 50)));
         time.store(1_049, Ordering::Relaxed);
         let lost = |result| matches!(result, Err(StoreError::HistoryLost));
@@ -458,7 +461,7 @@ mod tests {
         assert!(!ready(store.release(&one.id, &[2; 16])).unwrap());
         let entry = ready(store.find(&one.id, u64::MAX)).unwrap();
         assert_eq!(entry.map(|entry| entry.answer), Some(None));
-        // What is answered stays.
+        // A claim with an answer stays.
         assert!(ready(store.record(&one.id, &one.nonce, b"")).unwrap());
         assert!(!ready(store.release(&one.id, &one.nonce)).unwrap());
         let entry = ready(store.find(&one.id, u64::MAX)).unwrap();

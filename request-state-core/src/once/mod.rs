@@ -1,12 +1,12 @@
-//! Single use: what a store promises, and the ids it keeps.
+//! Single use: the trait for stores, the store in memory, and `Sealer::open_once`.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `store.rs` | the trait for stores |
-//! | `redemption.rs` | ids, and how long they are kept |
-//! | `claim.rs` | a claim, and what takes it back |
-//! | `memory.rs` | the store of one process |
-//! | `shard.rs` | a part of it, under a lock of its own |
+//! | `redemption.rs` | the ids of rounds and tokens, and how long they are kept |
+//! | `claim.rs` | a claim, and its release in case of doubt |
+//! | `memory.rs` | the store for a single process |
+//! | `shard.rs` | a part of that store, with its own lock |
 //! | `sealer.rs` | `Sealer::open_once` |
 
 mod claim;

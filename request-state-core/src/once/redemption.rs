@@ -1,4 +1,4 @@
-//! The ids of what is redeemed, and how long they are kept.
+//! The ids of redeemed rounds and tokens, and how long they are kept.
 
 use std::sync::LazyLock;
 use std::time::SystemTime;
@@ -12,47 +12,47 @@ static TOKEN: LazyLock<Sha256> = LazyLock::new(|| labelled(b"request-state v1 to
 static PRESENTATION: LazyLock<Sha256> =
     LazyLock::new(|| labelled(b"request-state v1 presentation"));
 
-/// How long an entry is kept after no token for it opens any more: two minutes, for replicas whose
-/// clocks differ by a minute each way.
+/// The time for which an entry is kept after the last token for it has expired: two minutes, for replicas whose
+/// clocks are off by up to a minute in either direction.
 pub(super) const MARGIN_MS: u64 = 120_000;
 
-/// The last moment of the year 9999, beyond which no calendar goes.
+/// The last millisecond of the year 9999, the end of most calendar formats.
 const LATEST_MS: u64 = 253_402_300_799_999;
 
-/// What a store keeps of a round that was redeemed, for handlers that keep it themselves.
+/// The record of a redeemed round, for handlers that store it themselves.
 ///
-/// See [`Round::redemption`](crate::Round::redemption).
+/// [`Round::redemption`](crate::Round::redemption) returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Redemption {
-    /// The id of the round: 32 bytes, the same for every branch of the flow that answers it, and for no
-    /// other round of any flow, user or server.
+    /// The id of the round: 32 bytes. Every branch of the flow that answers the round has the same id. No other
+    /// round of any flow, user or server has it.
     pub id: [u8; 32],
-    /// Until when the id must be kept: from then on no token of its flow opens. At most the end of the
-    /// year 9999.
+    /// The time until which the id must be kept. From then on, no token of its flow opens. It is at most the
+    /// end of the year 9999.
     pub keep_until: SystemTime,
 }
 
-/// The id of a round: `SHA-256(block(label) ‖ flow ‖ round)`. Branches of one round share it, so only
+/// Returns the id of a round: `SHA-256(block(label) ‖ flow ‖ round)`. Branches of one round share it, so only
 /// one of them counts.
 pub(crate) fn round_id(flow: &[u8; 16], round: u16) -> [u8; 32] {
     let hash = ROUND.clone().chain_update(flow);
     hash.chain_update(round.to_be_bytes()).finalize().into()
 }
 
-/// The id of a token that belongs to no flow: `SHA-256(block(label) ‖ token)`.
+/// Returns the id of a token that belongs to no flow: `SHA-256(block(label) ‖ token)`.
 pub(crate) fn token_id(token: &str) -> [u8; 32] {
     TOKEN.clone().chain_update(token).finalize().into()
 }
 
-/// What makes two presentations of a round the same: the token, and the form of the answers that reach
-/// the handler. `SHA-256(block(label) ‖ SHA-256(block(token label) ‖ token) ‖ form)`.
+/// Returns the digest of a presentation, which is the token and the canonical form of the answers that reach
+/// the handler: `SHA-256(block(label) ‖ SHA-256(block(token label) ‖ token) ‖ form)`.
 pub(crate) fn presentation(token: &str, answers: &[u8]) -> [u8; 32] {
     let hash = PRESENTATION.clone().chain_update(token_id(token));
     hash.chain_update(answers).finalize().into()
 }
 
-/// Until when to keep an entry for tokens none of which opens after `end_ms`.
+/// Returns the time until which to keep an entry for tokens that no longer open after `end_ms`.
 pub(crate) fn keep_until_ms(end_ms: u64) -> u64 {
     end_ms.saturating_add(MARGIN_MS).min(LATEST_MS)
 }

@@ -1,4 +1,4 @@
-//! `Sealer::open_once`: a token that counts once.
+//! `Sealer::open_once`, which accepts a token once.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use crate::error::OpenError;
 use crate::reason::{Reason, io_kind};
 use crate::sealer::{Sealer, Undecoded, milliseconds};
 
-/// Why a token did not open, with single use.
+/// An error that [`Sealer::open_once`] can return.
 ///
-/// All print what a client may see, and tell it no more.
+/// The text of each variant can be shown to clients: it does not disclose why a token was rejected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RedeemError {
@@ -25,14 +25,15 @@ pub enum RedeemError {
     /// The token was opened before, here or on another replica.
     #[error("{}", OpenError::MESSAGE)]
     AlreadyUsed,
-    /// The codec or the store cannot tell: an outage, not a rejection. With a store, the token may
-    /// have been used up. What is behind it may hold a secret of the database or the key service.
+    /// The codec or the store is unable to decide about the token: an outage, not a rejection. After an error
+    /// of the store, the token may have been used up. The source may contain a secret of the database or the
+    /// key service.
     #[error("Internal error")]
     Unavailable(#[source] BoxError),
 }
 
 impl RedeemError {
-    /// Returns the JSON-RPC error code: -32602, or -32603 for an outage.
+    /// Returns the JSON-RPC error code: -32603 for an outage, -32602 otherwise.
     #[must_use]
     pub fn code(&self) -> i32 {
         match self {
@@ -42,7 +43,7 @@ impl RedeemError {
     }
 }
 
-/// A token that opens, and what to claim for it.
+/// A token that opens: its state, and the claim to make for it.
 struct Redeemable<T> {
     state: T,
     claim: Claim,
@@ -50,23 +51,24 @@ struct Redeemable<T> {
 }
 
 impl<C: RequestStateCodec> Sealer<C> {
-    /// Opens a token once: of any number of calls with it, on all replicas that share `store`, one
-    /// returns its state.
+    /// Opens a token that counts once. Of any number of calls with the same token, on all replicas that share
+    /// `store`, only one returns the state.
     ///
-    /// Everything that [`open`](Self::open) checks is checked first, and that the state is a `T`. A token
-    /// that does not open is not used up, and costs the store no call. `store` is any
-    /// [`RedemptionStore`]. It keeps the token's id for two minutes beyond the token's expiry.
+    /// This first checks everything that [`open`](Self::open) checks, and that the state is a `T`. A token that
+    /// does not open is not used up, and costs no call to the store. `store` is any [`RedemptionStore`]. It
+    /// keeps the token's id until two minutes after the token's expiry.
     ///
-    /// When you shorten the TTL, change the key as well: the time at which the token was issued, which the
-    /// store compares with its history, is computed from the token's expiry and the TTL.
+    /// If you shorten the TTL, change the key as well. The store compares its history with the time at which
+    /// the token was issued, and that time is computed from the token's expiry and the TTL.
     ///
-    /// A caller that is dropped or crashes after this has used the token up: at most once, and not
+    /// If the caller is dropped or crashes afterwards, the token is used up: it counts at most once, not
     /// exactly once.
     ///
     /// # Errors
     ///
-    /// A [`RedeemError`]: unavailable also where the token expires before the claim is made. The exact reason is logged as for [`open`](Self::open), with `already_used`
-    /// and `unavailable` in addition.
+    /// Returns a [`RedeemError`]. [`Unavailable`](RedeemError::Unavailable) also means that the token expired
+    /// before the claim was made. The exact reason is logged as for [`open`](Self::open); the store adds the
+    /// reasons `already_used` and `unavailable`.
     ///
     /// # Examples
     ///
@@ -100,7 +102,7 @@ impl<C: RequestStateCodec> Sealer<C> {
         }
     }
 
-    /// Opens the token, and says what to claim for it.
+    /// Opens the token, and returns its state and the claim to make for it.
     fn prepare<T>(&self, token: &str, binding: &Binding) -> Result<Redeemable<T>, RedeemError>
     where
         T: DeserializeOwned,
@@ -128,7 +130,7 @@ impl<C: RequestStateCodec> Sealer<C> {
         let claim = Claim {
             id,
             nonce,
-            // A token has no answers with it, and none is kept for it.
+            // No answers come with a token, and no answer is kept for it.
             presentation: id,
             issued_at_ms: read.expires_at_ms.saturating_sub(self.ttl_ms(binding)),
             keep_for: Duration::from_millis(keep_for_ms),

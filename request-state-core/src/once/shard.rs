@@ -1,4 +1,4 @@
-//! A part of the memory store, under a lock of its own: entries, by id and by when they end.
+//! A part of the memory store, with its own lock: entries, indexed by id and by end.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -8,11 +8,11 @@ use super::store::Entry;
 #[derive(Default)]
 pub(super) struct Shard {
     by_id: HashMap<[u8; 32], Kept>,
-    /// The same entries, the first to end in front.
+    /// The end and the id of the same entries, the earliest end first.
     by_end: BTreeSet<(u64, [u8; 32])>,
 }
 
-/// What is kept of a claim.
+/// The entry of a claim.
 pub(super) struct Kept {
     pub(super) nonce: [u8; 16],
     pub(super) presentation: [u8; 32],
@@ -26,12 +26,12 @@ impl Shard {
         self.by_id.get(id)
     }
 
-    /// Returns the entry of `id`, if `nonce` claimed it.
+    /// Returns the entry of `id`, if it was claimed with `nonce`.
     pub(super) fn held(&mut self, id: &[u8; 32], nonce: &[u8; 16]) -> Option<&mut Kept> {
         self.by_id.get_mut(id).filter(|kept| kept.nonce == *nonce)
     }
 
-    /// Adds the entry of an `id` that has none.
+    /// Adds an entry for an `id` that does not have one.
     pub(super) fn insert(&mut self, id: [u8; 32], kept: Kept) {
         self.by_end.insert((kept.end_ms, id));
         self.by_id.insert(id, kept);
@@ -43,7 +43,7 @@ impl Shard {
         Some(kept)
     }
 
-    /// Removes an entry that has ended by `now_ms`, if one has.
+    /// Removes an entry that has ended by `now_ms`, if there is one.
     pub(super) fn remove_ended(&mut self, now_ms: u64) -> Option<Kept> {
         let (end_ms, id) = self.by_end.first().copied()?;
         if end_ms > now_ms {

@@ -1,4 +1,4 @@
-//! What a store of redemptions promises.
+//! The trait for stores of redemptions.
 
 use std::fmt;
 use std::pin::Pin;
@@ -7,60 +7,63 @@ use std::time::Duration;
 
 use crate::codec::BoxError;
 
-/// What the methods of a [`RedemptionStore`] return.
+/// The future that the methods of a [`RedemptionStore`] return.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// Keeps which rounds and tokens were redeemed, for all replicas of a server.
+/// A store that keeps which rounds and tokens were redeemed, for all replicas of a server.
 ///
-/// [`MemoryStore`](super::MemoryStore) serves one process, `RedisStore` of the crate
-/// `request-state-redis` any number. Implement this trait for another database, and run
-/// `request_state_conformance::check_store` on it.
+/// [`MemoryStore`](super::MemoryStore) serves one process. `RedisStore` of the crate `request-state-redis`
+/// serves any number. For another database, implement this trait and run
+/// `request_state_conformance::check_store` on your store.
 ///
-/// A store is shared: `&S`, `Box<S>` and `Arc<S>` are stores too, and so is
-/// `Arc<dyn RedemptionStore>`. The futures may use whatever runtime the store asks for.
+/// A store is shared: `&S`, `Box<S>` and `Arc<S>` of a store are stores too, and so is
+/// `Arc<dyn RedemptionStore>`. The futures may depend on any runtime that the store requires.
 ///
-/// # What a store must do
+/// # Contract
 ///
-/// - **Decide once.** Of any number of [`claim`](Self::claim)s of one id, on any replica and at any
-///   time, at most one is [`First`](Claimed::First). Checking and then setting is not enough: it is one
-///   atomic step.
-/// - **Compare the nonce.** A claim that finds its own nonce is first: clients of databases repeat
-///   commands by themselves.
-/// - **Keep.** An entry stays for [`keep_for`](Claim::keep_for) at least, by the store's own clock. A
-///   store that is full is [`Full`](StoreError::Full) and drops nothing.
-/// - **Know what it has forgotten.** A claim or a look-up for a token that may be older than the store's
-///   history is [`HistoryLost`](StoreError::HistoryLost): the store came up empty, or from a copy of an
-///   earlier time, and cannot tell whether the token was redeemed.
-/// - **Fail closed.** When the answer is not known, the result is an error, and never first.
-/// - **Answer in time.** A call ends, with an error if need be. Nothing else ends it.
-/// - **Let only the holder of the nonce** [`record`](Self::record) an answer or
-///   [`release`](Self::release) a claim.
+/// Every implementation must follow these rules.
+///
+/// - **Decide once.** Of any number of [`claim`](Self::claim)s of one id, on any replica and at any time, at
+///   most one is [`First`](Claimed::First). The decision is one atomic step: checking first and writing
+///   afterwards is not enough.
+/// - **Compare the nonce.** A claim that finds its own nonce is [`First`](Claimed::First), since database
+///   clients repeat commands on their own.
+/// - **Keep entries.** An entry stays for at least [`keep_for`](Claim::keep_for), by the store's own clock. A
+///   full store returns [`Full`](StoreError::Full) and drops nothing.
+/// - **Know what was forgotten.** If the store started empty or from an earlier copy, it cannot tell whether an
+///   older token was redeemed. A claim or a look-up for a token that may be older than the store's history
+///   returns [`HistoryLost`](StoreError::HistoryLost).
+/// - **Fail closed.** If the answer is not known, the result is an error, and never [`First`](Claimed::First).
+/// - **Answer in time.** Every call ends, with an error if necessary. This library sets no timeout.
+/// - **Check the holder.** Only the holder of a claim's nonce can [`record`](Self::record) an answer for it or
+///   [`release`](Self::release) it.
 pub trait RedemptionStore: Send + Sync {
     /// Claims an id for the holder of a nonce.
     ///
     /// # Errors
     ///
-    /// A [`StoreError`]. The claim may have been made all the same after
-    /// [`Failed`](StoreError::Failed), and has not been made after the other two.
+    /// Returns a [`StoreError`] if the store cannot decide about the claim. After
+    /// [`Failed`](StoreError::Failed), the claim may have been made nevertheless. After the other two errors,
+    /// it has not been made.
     fn claim<'a>(&'a self, claim: &'a Claim) -> StoreFuture<'a, Claimed>;
 
     /// Returns the entry of an id, or `None` if nobody has claimed it.
     ///
-    /// `issued_at_ms` is as in [`Claim::issued_at_ms`].
+    /// `issued_at_ms` has the same meaning as [`Claim::issued_at_ms`].
     ///
     /// # Errors
     ///
-    /// A [`StoreError`].
+    /// Returns a [`StoreError`] if the store cannot tell whether the id was claimed.
     fn find<'a>(&'a self, id: &'a [u8; 32], issued_at_ms: u64) -> StoreFuture<'a, Option<Entry>>;
 
-    /// Keeps the answer to the presentation that claimed the id, for as long as the claim. Returns
-    /// `false`, and keeps nothing, where the claim is gone or belongs to another nonce.
+    /// Records the answer to the presentation that claimed the id, and keeps it for as long as the claim.
     ///
-    /// An answer that is there already is replaced.
+    /// Returns `false`, and keeps nothing, if the claim is gone or belongs to another nonce. An existing answer
+    /// is replaced.
     ///
     /// # Errors
     ///
-    /// A [`StoreError`].
+    /// Returns a [`StoreError`] if the store is full or fails.
     fn record<'a>(
         &'a self,
         id: &'a [u8; 32],
@@ -68,36 +71,37 @@ pub trait RedemptionStore: Send + Sync {
         answer: &'a [u8],
     ) -> StoreFuture<'a, bool>;
 
-    /// Removes a claim, so that its id can be claimed again. Returns `false`, and removes nothing, where
-    /// it is gone, belongs to another nonce, or has an answer.
+    /// Removes a claim, so that its id can be claimed again.
     ///
-    /// A release can be late on its way. An answer that was recorded before it arrives may have been given,
-    /// and stays.
+    /// Returns `false`, and removes nothing, if the claim is gone, belongs to another nonce, or has an answer.
+    /// A release may arrive late. An answer that was recorded before may already have been sent to the client,
+    /// so it stays.
     ///
     /// # Errors
     ///
-    /// A [`StoreError`].
+    /// Returns a [`StoreError`] if the store fails.
     fn release<'a>(&'a self, id: &'a [u8; 32], nonce: &'a [u8; 16]) -> StoreFuture<'a, bool>;
 }
 
-/// What a store is asked to keep.
+/// A request to record a redemption.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// What is redeemed. A SHA-256 digest, so no part of it can be chosen by a client.
+    /// The id of the redeemed round or token: a SHA-256 digest, so clients cannot choose any part of it.
     pub id: [u8; 32],
-    /// Random, and different for each claim.
+    /// A random value, different for each claim.
     pub nonce: [u8; 16],
-    /// The same for two presentations of one token with the same answers, and for no others.
+    /// The digest of the presentation: the same for two presentations of one token with the same answers, and
+    /// for no others.
     pub presentation: [u8; 32],
-    /// The token was issued at this time or later, in milliseconds since 1970, by the clocks of this
-    /// server's replicas. For a round of a boundary, it is the beginning of its flow.
+    /// The earliest time at which the token can have been issued, in milliseconds since 1970, by the clocks of
+    /// this server's replicas. For a round of a boundary, this is the beginning of its flow.
     pub issued_at_ms: u64,
-    /// For how long the entry must be kept, at least.
+    /// The minimum time for which the entry must be kept.
     pub keep_for: Duration,
 }
 
 impl fmt::Debug for Claim {
-    /// Prints no nonce: whoever has it holds the claim.
+    /// Omits the nonce, since whoever has it holds the claim.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Claim")
             .field("id", &self.id)
@@ -107,28 +111,28 @@ impl fmt::Debug for Claim {
     }
 }
 
-/// What a claim found.
+/// The result of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claimed {
-    /// Nothing, or itself: this claim is the first.
+    /// This claim is the first: it found no entry, or its own.
     First,
-    /// An earlier claim.
+    /// An earlier claim of the id exists, with this entry.
     Used(Entry),
 }
 
-/// An earlier claim.
+/// The entry of an earlier claim.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// [`Claim::presentation`] of the claim that was first.
+    /// The [`Claim::presentation`] of the first claim.
     pub presentation: [u8; 32],
-    /// How long ago that claim was made, by the store's clock.
+    /// The time since that claim, by the store's clock.
     pub age: Duration,
-    /// The answer that was recorded for it, if one was.
+    /// The answer recorded for that claim, if any.
     pub answer: Option<Vec<u8>>,
 }
 
 impl fmt::Debug for Entry {
-    /// Prints nothing of the answer but its length.
+    /// Prints the length of the answer instead of the answer.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entry")
             .field("age", &self.age)
@@ -137,14 +141,14 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// Why a store cannot tell whether a round was redeemed.
+/// An error that a [`RedemptionStore`] returns when it cannot tell whether a round was redeemed.
 ///
-/// Its text is fixed and is logged. The source of [`Failed`](Self::Failed) may contain a secret, such as the
-/// password in a database's address, and is not logged.
+/// The text of each variant is fixed, and it is logged. The source of [`Failed`](Self::Failed) may contain a
+/// secret, such as the password in a database's address, and is not logged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The store does not know what was redeemed when the token was issued.
+    /// The store has no history of the time when the token was issued.
     #[error("the store has no history of the time when the token was issued")]
     HistoryLost,
     /// The store is full and does not drop entries.
@@ -156,7 +160,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Creates a [`Failed`](Self::Failed).
+    /// Creates a [`Failed`](Self::Failed) from an error.
     pub fn failed(error: impl Into<BoxError>) -> Self {
         Self::Failed(error.into())
     }

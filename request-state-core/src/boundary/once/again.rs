@@ -1,4 +1,4 @@
-//! The answer that is given again.
+//! The answer for a repeated request.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::boundary::refusal::Refusal;
 
-/// The policy of [`crate::OnceBoundary::answer_again`].
+/// The policy for [`OnceBoundary::answer_again`](crate::OnceBoundary::answer_again).
 ///
 /// # Examples
 ///
@@ -28,7 +28,7 @@ pub struct AnswerAgain {
 }
 
 impl AnswerAgain {
-    /// Creates the default policy: answers of at most 64 KiB, and 60 seconds for the handler.
+    /// Creates the default policy: answers of at most 64 KiB, and an in-progress limit of 60 seconds.
     pub fn new() -> Self {
         Self {
             max_len: 64 * 1024,
@@ -37,22 +37,26 @@ impl AnswerAgain {
         }
     }
 
-    /// Sets the length of the longest answer that is kept, as JSON in bytes. Default: 65,536. A longer
-    /// one is given and not kept: its repetition is told that the outcome is unknown.
+    /// Sets the maximum length of a kept answer, as JSON in bytes. Default: 65,536.
+    ///
+    /// A longer answer is sent and not kept. A repetition of its request then gets the error
+    /// `request_state_outcome_unknown`.
     pub fn max_len(mut self, bytes: usize) -> Self {
         self.max_len = bytes;
         self
     }
 
-    /// Sets how long after the first presentation a repetition is told that it is still in progress.
-    /// Default: 60 seconds. From then on, and until there is an answer after all, it is told that the
-    /// outcome is unknown. Set it to how long your handlers take at most.
+    /// Sets how long after the first presentation a repetition gets the error `request_state_in_progress`.
+    /// Default: 60 seconds.
+    ///
+    /// From then on, a repetition gets the error `request_state_outcome_unknown`, until there is an answer
+    /// after all. Set the limit to the longest time that your handlers take.
     pub fn in_progress_limit(mut self, limit: Duration) -> Self {
         self.in_progress_limit = limit;
         self
     }
 
-    /// Allows a codec that does not encrypt: whoever can read the store can then read the answers.
+    /// Allows a codec that does not encrypt. Whoever can read the store can then read the answers.
     pub fn allow_readable(mut self) -> Self {
         self.readable = true;
         self
@@ -65,20 +69,20 @@ impl Default for AnswerAgain {
     }
 }
 
-/// What a request is answered with in the handler's place.
+/// The response to a request that the handler must not see.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
-    /// The request was rejected, or cannot be answered.
+    /// A rejection, or an error because the request cannot be answered.
     Refused(Refusal),
-    /// The answer that the first presentation got.
+    /// The answer to the first presentation.
     Kept(Kept),
 }
 
 impl Reply {
-    /// Returns the whole JSON-RPC message that answers the request.
+    /// Returns the whole JSON-RPC response to the request.
     ///
-    /// Its id is that of the message that [`open_request`](crate::OnceBoundary::open_request) was given. A reply of
-    /// [`open`](crate::OnceBoundary::open) has none.
+    /// Its id is that of the message that was passed to [`open_request`](crate::OnceBoundary::open_request). A
+    /// `Reply` that [`open`](crate::OnceBoundary::open) returned has no id.
     #[must_use]
     pub fn response(&self) -> Value {
         match self {
@@ -101,7 +105,7 @@ impl From<Refusal> for Reply {
     }
 }
 
-/// An answer that was kept.
+/// A kept answer.
 #[derive(Clone, PartialEq)]
 pub struct Kept {
     pub(super) id: Value,
@@ -109,11 +113,11 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Returns the `result` or the `error` of the response.
+    /// Returns the `result` or the `error` of the kept response.
     ///
     /// # Errors
     ///
-    /// The `error`, an object with `code` and `message`, where the first presentation got one.
+    /// Returns the `error`, an object with `code` and `message`, if the first presentation got an error.
     pub fn outcome(self) -> Result<Value, Value> {
         match self.outcome {
             Outcome::Result(result) => Ok(result),
@@ -131,7 +135,7 @@ impl Kept {
 }
 
 impl fmt::Debug for Kept {
-    /// Prints nothing of the answer.
+    /// Prints whether the answer is an error, and nothing else of it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Kept")
             .field("is_error", &matches!(self.outcome, Outcome::Error(_)))
@@ -139,8 +143,8 @@ impl fmt::Debug for Kept {
     }
 }
 
-/// What a request was answered with. It is kept as one byte, 0 for a result and 1 for an error, and the
-/// value as JSON.
+/// The result or the error of a response. It is kept as one byte, 0 for a result and 1 for an error, followed
+/// by the value as JSON.
 #[derive(Clone, PartialEq)]
 pub(super) enum Outcome<T> {
     Result(T),
@@ -148,7 +152,7 @@ pub(super) enum Outcome<T> {
 }
 
 impl<'a> Outcome<&'a Value> {
-    /// The outcome of a JSON-RPC response.
+    /// Returns the outcome of a JSON-RPC response.
     pub(super) fn of(response: &'a Value) -> Option<Self> {
         match (response.get("result"), response.get("error")) {
             (Some(result), _) => Some(Self::Result(result)),

@@ -1,4 +1,4 @@
-//! Keeping an answer, and giving it again.
+//! Keeping answers, and repeating them.
 
 use std::fmt;
 
@@ -17,12 +17,12 @@ use crate::reason::{Reason, io_kind};
 use crate::wire::push_prefixed;
 
 impl<C: RequestStateCodec> OnceBoundary<C> {
-    /// Keeps the answer to the request of `round` for its repetitions, where [answers are given
-    /// again](Self::answer_again) and the round was redeemed.
+    /// Keeps the answer to the request of `round` for its repetitions, if [answers are
+    /// repeated](Self::answer_again) and the round was redeemed.
     ///
-    /// For frameworks: call it after [`seal`](crate::Boundary::seal) and before the answer leaves, with
-    /// the `result`, or with the JSON-RPC `error` object. An answer that cannot be kept leaves all the
-    /// same; that is logged.
+    /// For frameworks: call this after [`seal`](crate::Boundary::seal) and before you send the answer, with the
+    /// `result` or with the JSON-RPC `error` object. If the answer cannot be kept, that is logged, and you can
+    /// send it nevertheless.
     pub async fn keep_answer<R, E>(&self, round: &Round, answer: Result<&R, &E>)
     where
         R: Serialize + ?Sized,
@@ -53,7 +53,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
             Ok(sealed) => sealed,
             Err(cause) => {
                 self.not_kept(round, &cause);
-                // An empty one says that the handler is done: its outcome is unknown at once.
+                // An empty answer means that the handler is done: the outcome is unknown at once.
                 drop(held.store.record(&held.id, &held.nonce, b"").await);
                 return;
             }
@@ -89,11 +89,11 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         sealed.map_err(|error| error.to_string())
     }
 
-    /// `lp(label) ‖ lp(server) ‖ id ‖ presentation`.
+    /// Returns the context of a kept answer: `lp(label) ‖ lp(server) ‖ id ‖ presentation`.
     ///
-    /// A token's context is `lp(version) ‖ lp(method) ‖ lp(server) ‖ ..`. A client chooses the version, and so
-    /// could begin one with this label. To be the same, the server would have to be named like one of the
-    /// three methods, and eight bytes of a digest would have to be a length.
+    /// A token's context is `lp(version) ‖ lp(method) ‖ lp(server) ‖ ..`. A client chooses the version, so a
+    /// token's context could begin with this label. For both contexts to be equal, the server would need the
+    /// name of one of the three methods, and eight bytes of a digest would have to be a length.
     fn answer_context(&self, id: &[u8; 32], presentation: &[u8; 32]) -> Vec<u8> {
         let mut context = Vec::new();
         push_prefixed(&mut context, b"request-state v1 kept answer");
@@ -103,7 +103,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         context
     }
 
-    /// The reply to the same presentation of a round that was redeemed.
+    /// Returns the reply to a repeated presentation of a redeemed round.
     pub(super) fn repeat(
         &self,
         policy: &AnswerAgain,

@@ -12,16 +12,16 @@ use crate::boundary::sender::Sender;
 use crate::codec::RequestStateCodec;
 
 impl<C: RequestStateCodec> OnceBoundary<C> {
-    /// Opens the state of a message that arrived, as [`Boundary::open_request`](crate::Boundary::open_request) does, and redeems its
-    /// round.
+    /// Opens the state of an incoming message, as [`Boundary::open_request`](crate::Boundary::open_request)
+    /// does, and redeems its round.
     ///
-    /// If the future is dropped before it is done, the round may have been redeemed.
+    /// If the future is dropped before it completes, the round may have been redeemed.
     ///
     /// # Errors
     ///
-    /// A [`Reply`], which has the answer for the client: a rejection, an outage, or the answer that was
-    /// kept. The handler must not see the request; its `requestState` and `inputResponses` have been
-    /// removed.
+    /// Returns a [`Reply`] if the handler must not see the request. It contains the response for the client: a
+    /// rejection, an outage, or the kept answer. `requestState` and `inputResponses` have been removed from the
+    /// request.
     pub async fn open_request<'a>(
         &self,
         request: &mut Value,
@@ -54,11 +54,12 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         Ok(self.boundary.deliver(opened, message))
     }
 
-    /// Seals what the handler asks in its response to the request of `round`, as
-    /// [`Boundary::seal_response`](crate::Boundary::seal_response) does, and keeps the response where [answers are given
-    /// again](Self::answer_again).
+    /// Seals the questions and the state in the handler's response to the request of `round`, as
+    /// [`Boundary::seal_response`](crate::Boundary::seal_response) does. If [answers are
+    /// repeated](Self::answer_again), also keeps the response.
     ///
-    /// It never fails. A response that cannot be kept is given all the same; that is logged.
+    /// This never fails. If the response cannot be kept, that is logged, and the response can be sent
+    /// nevertheless.
     pub async fn seal_response(&self, round: &Round, response: &mut Value) {
         self.boundary.seal_response(round, response);
         match Outcome::of(response) {

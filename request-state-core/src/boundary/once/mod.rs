@@ -5,8 +5,8 @@
 //! | `settings.rs` | the boundary with a store, and its settings |
 //! | `message.rs` | the API for JSON-RPC messages |
 //! | `redeem.rs` | the redemption of a round, and the typed API |
-//! | `again.rs` | the answer that is given again |
-//! | `keep.rs` | how it is kept and found |
+//! | `again.rs` | repeated answers: the policy, and the reply |
+//! | `keep.rs` | how an answer is kept and found |
 
 mod again;
 mod keep;

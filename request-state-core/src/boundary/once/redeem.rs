@@ -27,7 +27,7 @@ use crate::value;
 pub(super) struct Arrived<'a> {
     pub(super) checked: Checked,
     pub(super) token: Token<'a>,
-    /// Of the tool or prompt, or the URI of the resource.
+    /// The name of the tool or prompt, or the URI of the resource.
     pub(super) name: Option<&'a str>,
 }
 
@@ -35,17 +35,17 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
     /// Digests `request`, opens the `token` that came with it, as [`Boundary::open`] does, and redeems
     /// its round.
     ///
-    /// `answers` are the names and values of `inputResponses`, as they arrived: those that the handler
-    /// may see tell a repetition from another answer. Set [`Incoming::name`] where there is a
-    /// [filter](Self::only).
+    /// `answers` are the names and values of `inputResponses`, as they arrived. A repetition has the same
+    /// answers as the first presentation; only those that the handler may see are compared. Set
+    /// [`Incoming::name`] if there is a [filter](Self::only).
     ///
-    /// If the future is dropped before it is done, the round may have been redeemed.
+    /// If the future is dropped before it completes, the round may have been redeemed.
     ///
     /// [`Boundary::open`]: crate::Boundary::open
     ///
     /// # Errors
     ///
-    /// A [`Reply`]: a rejection, an outage, or the answer that was kept.
+    /// Returns a [`Reply`] if the handler must not see the request: a rejection, an outage, or the kept answer.
     pub async fn open<'a, 'v, P>(
         &self,
         request: impl Into<Incoming<'a, P>>,
@@ -65,7 +65,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         self.redeem(arrived, answers).await
     }
 
-    /// Redeems the round of the token that came with a request, if one did.
+    /// Redeems the round of the token that came with a request, if any.
     pub(super) async fn redeem<'v>(
         &self,
         arrived: Arrived<'_>,
@@ -75,14 +75,14 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
             return Ok(self.boundary.settle(arrived.checked, arrived.token)?);
         };
         let used = match claim {
-            // Whoever starts over closes the round: a replica whose clock is behind, or a claim that is
-            // still on its way, must not redeem it beside the new flow.
+            // A request that starts over closes the round. Otherwise, a replica whose clock is behind, or a
+            // claim that is still on its way, could redeem the round next to the new flow.
             ToDo::Find(claim) if self.boundary.restart_expired => {
                 let closing = Claim {
                     presentation: once::CLOSED,
                     ..claim.clone()
                 };
-                // Never given back: another request may have found it closed, and started over.
+                // Never released: another request may have found the round closed, and started over.
                 match self.store.claim(&closing).await {
                     Ok(Claimed::First) => Ok(None),
                     Ok(Claimed::Used(entry)) if entry.presentation == once::CLOSED => Ok(None),
@@ -128,7 +128,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         once::claim_in_time(&*self.store, claim, keep_until_ms, now_ms).await
     }
 
-    /// Says what to ask the store, if it has a say.
+    /// Returns the request to the store, or `None` if the store need not be asked.
     fn claim_for<'v>(
         &self,
         arrived: &Arrived<'_>,
@@ -142,7 +142,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         if !self.redeems(round.method(), arrived.name) {
             return Ok(None);
         }
-        // Nothing is kept for so long, and no branch of the flow opens any more.
+        // The time for keeping the entry is over, and no branch of the flow opens any more.
         if presented.late_ms.is_some() && presented.now_ms >= presented.keep_until_ms {
             return Ok(None);
         }
@@ -160,8 +160,8 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
             id: presented.position.redemption_id(),
             nonce,
             presentation: once::presentation(token, &answers),
-            // Not the expiry less the TTL: the token may be of another TTL. Little is lost by it, since no
-            // flow goes on whose earlier token is unavailable.
+            // Not the expiry minus the TTL, since the token may have been issued under another TTL. Little is
+            // lost by this: a flow does not go on if an earlier token of it is unavailable.
             issued_at_ms: presented.position.started_at_ms,
             keep_for: Duration::from_millis(keep_for_ms),
         };
@@ -174,7 +174,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         }))
     }
 
-    /// The reply to a request whose round was redeemed.
+    /// Returns the reply to a request whose round was redeemed.
     fn used(&self, claim: &Claim, entry: Entry, event: Event<'_>, token: Token<'_>) -> Reply {
         match &self.again {
             Some(policy) if entry.presentation == claim.presentation => {
@@ -188,15 +188,15 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
     }
 }
 
-/// What to ask the store about a round.
+/// A request to the store about a round.
 enum ToDo {
-    /// Its token opens: redeem it.
+    /// The redemption of the round, since its token opens.
     Claim { claim: Claim, keep_until_ms: u64 },
-    /// Its token has expired: whether it was redeemed before.
+    /// A look-up of an earlier redemption, since the token has expired.
     Find(Claim),
 }
 
-/// The canonical form of the answers that the handler may see.
+/// Returns the canonical form of the answers that the handler may see.
 fn form_of<'v>(
     presented: &Presented,
     answers: impl IntoIterator<Item = (&'v str, &'v Value)>,
@@ -205,7 +205,7 @@ fn form_of<'v>(
         .into_iter()
         .filter(|(name, answer)| Question::is_among(&presented.asked, name) && answer.is_object())
         .collect();
-    // One level down: at the top level, what is not of the request is left out.
+    // One level down, since the canonical form omits some members at the top level.
     let answers = BTreeMap::from([("answers", asked)]);
     value::canonical_form(&answers)
         .map_err(|(path, problem)| BindingError::Params { path, problem })

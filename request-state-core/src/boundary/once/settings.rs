@@ -9,26 +9,27 @@ use crate::codec::RequestStateCodec;
 use crate::once::RedemptionStore;
 use crate::sealer::ConfigError;
 
-/// A [`Boundary`] behind which each round counts once: of any number of requests with its token, on any
-/// replica, one reaches the handler.
+/// A [`Boundary`] that accepts each round once: of any number of requests with its token, on any replica, only
+/// one reaches the handler.
 ///
-/// Made by [`Boundary::once`]. It has the methods of the boundary under the same names, and they are
-/// async: they ask the store. [Single use](https://docs.rs/request-state/latest/request_state/manual/single_use/) says which store
-/// is for whom, and what becomes of a round when a response is lost or a process crashes.
+/// [`Boundary::once`] creates it. It has the methods of the boundary under the same names. They are async,
+/// since they ask the store. The page [Single
+/// use](https://docs.rs/request-state/latest/request_state/manual/single_use/) explains which store is for
+/// which server. It also explains what happens to a round when a response is lost or a process crashes.
 ///
 /// # What happens to a request
 ///
-/// As with the boundary alone, and then:
+/// The request is handled as by the boundary alone, and then:
 ///
 /// | the round of the token | the request |
 /// |---|---|
 /// | was not redeemed | is the first, and reaches the handler |
 /// | was redeemed | is rejected, or [answered again](Self::answer_again) |
-/// | has expired, and was redeemed | likewise: it does not start over |
-/// | cannot be looked up | is answered with -32603: the store or its history is unavailable |
+/// | has expired, and was redeemed | is rejected or answered again, and does not start over |
+/// | cannot be looked up | gets the error -32603, since the store or its history is unavailable |
 ///
-/// A request without a token reaches the handler each time it is sent: nobody was asked yet. So an
-/// effect belongs behind an answer. A token that is rejected is not used up.
+/// A request without a token reaches the handler each time it is sent, since nobody was asked yet. So an effect
+/// belongs behind an answer. A token that is rejected is not used up.
 ///
 /// # Example
 ///
@@ -63,14 +64,14 @@ pub struct OnceBoundary<C> {
     pub(super) again: Option<AnswerAgain>,
 }
 
-/// Says whether the rounds of a method and a name are redeemed.
+/// A function that returns `true` if the rounds of a method and a name are redeemed.
 type Filter = dyn Fn(&str, &str) -> bool + Send + Sync;
 
 impl<C: RequestStateCodec> Boundary<C> {
-    /// Lets each round count once, and keeps in `store` which were redeemed.
+    /// Adds a store, so that each round counts once. `store` keeps which rounds were redeemed.
     ///
-    /// All replicas of the server must share the store, and have the same
-    /// [`max_flow`](Self::max_flow): it says for how long a round is kept.
+    /// All replicas of the server must share the store and have the same [`max_flow`](Self::max_flow), which
+    /// determines how long a round is kept.
     ///
     /// # Examples
     ///
@@ -87,26 +88,26 @@ impl<C: RequestStateCodec> Boundary<C> {
 }
 
 impl<C: RequestStateCodec> OnceBoundary<C> {
-    /// Returns the boundary without its store: for what needs none, such as
+    /// Returns the boundary without its store. For methods that need no store, such as
     /// [`covers`](Boundary::covers), [`answers`](Boundary::answers) and [`seal`](Boundary::seal).
     #[must_use]
     pub fn boundary(&self) -> &Boundary<C> {
         &self.boundary
     }
 
-    /// Returns the boundary without its store, to give it another one.
+    /// Returns the boundary without its store, so that you can add another store.
     #[must_use]
     pub fn into_boundary(self) -> Boundary<C> {
         self.boundary
     }
 
-    /// Sets which requests are redeemed: those for whose method and name `filter` returns `true`.
-    /// Default: all.
+    /// Sets which requests are redeemed: `filter` gets the method and the name of a request, and returns `true`
+    /// if it is redeemed. Default: all requests are redeemed.
     ///
-    /// The name is that of the tool or prompt, or the URI of the resource. `filter` must return the same
-    /// for one method and name each time: either all rounds of it are redeemed or none. (Redeeming some
-    /// rounds of a flow would be a hole: branches of different length reach an effect in different
-    /// rounds.) A request whose name is not known is always redeemed.
+    /// The name is that of the tool or prompt, or the URI of the resource. `filter` must always return the same
+    /// value for one method and name: either all rounds of it are redeemed or none. Redeeming only some rounds
+    /// of a flow is not safe: branches of different length reach an effect in different rounds. A request whose
+    /// name is not known is always redeemed.
     ///
     /// # Examples
     ///
@@ -122,15 +123,15 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         self
     }
 
-    /// Gives an honest repetition the same response: the same token with the same answers gets the one that
-    /// the first presentation got, and the handler does not run again. Default: it is rejected.
+    /// Sets the policy for repetitions: a request with the same token and the same answers gets the response to
+    /// the first presentation, and the handler does not run again. Default: a repetition is rejected.
     ///
-    /// Responses are kept in the store, sealed by the sealer's codec, for as long as the round is.
+    /// The store keeps the responses, sealed by the sealer's codec, for as long as the round.
     ///
     /// # Errors
     ///
-    /// [`ConfigError::ReadableAnswers`] when the codec does not encrypt, unless
-    /// [`allow_readable`](AnswerAgain::allow_readable) says that the store may read them.
+    /// Returns [`ConfigError::ReadableAnswers`] if the codec does not encrypt, unless
+    /// [`allow_readable`](AnswerAgain::allow_readable) allows the store to read the answers.
     ///
     /// # Examples
     ///
@@ -151,8 +152,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         Ok(self)
     }
 
-    /// Returns `true` if a request of this method and name is redeemed: always where one of them is not
-    /// known.
+    /// Returns `true` if requests of this method and name are redeemed, or if either is not known.
     pub(super) fn redeems(&self, method: Option<&str>, name: Option<&str>) -> bool {
         match (&self.only, method, name) {
             (Some(filter), Some(method), Some(name)) => filter(method, name),
@@ -162,7 +162,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
 }
 
 impl<C> fmt::Debug for OnceBoundary<C> {
-    /// Prints the policy, and nothing of the codec and the store.
+    /// Prints the policy, and neither the codec nor the store.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OnceBoundary")
             .field("boundary", &self.boundary)
