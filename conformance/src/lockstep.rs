@@ -31,7 +31,7 @@ pub(crate) fn in_lockstep<T: Send>(
             while arrivals.load(Ordering::Acquire) < 2 * round && !over.load(Ordering::Acquire) {
                 waits += 1;
                 if waits.is_multiple_of(10_000) {
-                    thread::yield_now(); // there may be one processor only
+                    thread::yield_now(); // there may be only one processor
                 }
                 spin_loop();
             }

@@ -4,7 +4,7 @@
 //! Do not depend on this crate directly. Add `request-state` with its feature `ring` instead.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(test, allow(clippy::arithmetic_side_effects))] // clippy.toml cannot say it
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))] // clippy.toml cannot express this
 
 use request_state_core::{
     DecodeError, EncodeError, Key, Keyring, Prepared, RequestStateCodec, aead,

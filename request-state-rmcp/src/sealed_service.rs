@@ -136,9 +136,9 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
     /// Of any number of requests with the same token, on all replicas that share the store, exactly
     /// one reaches the handler. To filter by method and name, or to send the same answer again,
     /// pass an [`OnceBoundary`](request_state_core::OnceBoundary) to [`new`](Self::new) instead.
-    /// This method replaces a store that was passed there. A request uses up its round even if the
-    /// client cancels it or disconnects. A handler that knows that nothing happened calls
-    /// [`Round::release`](request_state_core::Round::release).
+    /// This method replaces an `OnceBoundary` that was passed there. A request uses up its round
+    /// even if the client cancels it or disconnects. A handler that knows that nothing happened
+    /// calls [`Round::release`](request_state_core::Round::release).
     ///
     /// # Examples
     ///

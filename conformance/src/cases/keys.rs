@@ -239,7 +239,7 @@ pub(crate) fn an_exhausted_key_still_opens(kit: &Kit<'_>) -> Verdict {
     let codec = kit.codec_of(&keys);
     let token = seal(&codec)?;
     if keys.count_seals(u64::MAX - 1_000, u64::MAX).is_err() {
-        return Ok(()); // the codec has counted by more than that
+        return Ok(()); // the codec has already counted more than 1,000 seals
     }
     match codec.encode(PAYLOAD, CONTEXT) {
         Ok(token) => opens(&codec, &token, "sealed by a codec that does not count")?,

@@ -115,7 +115,7 @@ fn grows_with_length(
         }
         earlier.push((token, time));
         if time > Duration::from_millis(400) {
-            break; // slow, and in proportion: more of it would show nothing new
+            break; // slow but linear: longer tokens would show nothing new
         }
     }
     Ok(())
