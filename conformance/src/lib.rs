@@ -30,8 +30,8 @@
 //!
 //! Optimization also makes the suite find more bugs, because a slow codec makes fewer tokens in the
 //! time of a case. For instance, `freshness::over_many_thousands` stops after 66,000 tokens instead
-//! of 150,000. That is too early for most nonces of 32 bits to repeat. A case that skips edits for
-//! lack of time says so in the report.
+//! of 150,000. That is too early for most nonces of 32 bits to repeat. The report names each case
+//! that skipped edits for lack of time.
 //!
 //! # The results
 //!

@@ -35,7 +35,8 @@ pub enum RedisStoreError {
          or make sure that the policy is noeviction and call assume_noeviction"
     )]
     PolicyHidden,
-    /// The server, or a proxy in front of it, does not identify its process, or the user may not run `INFO`.
+    /// The server, or a proxy in front of it, does not identify its process, or the user may not
+    /// run `INFO`.
     #[error(
         "INFO does not show run_id, master_replid and server_time_usec; use Redis 7 or Valkey, allow the \
          user to run INFO, and connect without a proxy that hides them"

@@ -198,8 +198,8 @@ impl Inner {
         match Reply::parse(value?).ok_or(RedisStoreError::Unexpected)? {
             Reply::Young => Err(StoreError::HistoryLost),
             Reply::Forgot => {
-                // The other buckets have lost their history too. This is best effort:
-                // if it fails, their own claims set the marks later.
+                // The other buckets have lost their history too. This is best effort: if it fails,
+                // their own claims set the marks later.
                 drop(timeout_at(deadline, self.mark_again()).await);
                 Err(StoreError::HistoryLost)
             }

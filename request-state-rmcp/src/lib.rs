@@ -41,9 +41,9 @@
 //!   alone.**
 //! - [`AnyService`] wraps an rmcp service that is not a `ServerHandler`, such as a `Router`.
 //! - [`.once(store)`](SealedService::once) makes each round count once.
-//! - Two examples run from a clone of the workspace:
-//!   `cargo run -p request-state-rmcp --example rmcp_stdio` serves one user over stdio,
-//!   `cargo run -p request-state-rmcp --example rmcp_http` serves authenticated users over HTTP.
+//! - Two examples run from a clone of the workspace. `cargo run -p request-state-rmcp --example
+//!   rmcp_stdio` serves one user over stdio, and `cargo run -p request-state-rmcp --example
+//!   rmcp_http` serves authenticated users over HTTP.
 //! - [Operations](https://docs.rs/request-state/latest/request_state/manual/operations/) covers how
 //!   long a user may take, the log, and key rotation.
 //!
@@ -61,7 +61,7 @@
 // | `asks.rs` | the sender of a request |
 // | `gate.rs` | opening and sealing of rmcp's types |
 // | `params.rs` | the location of the state and the answers in rmcp's params of each request |
-// | `answer.rs` | the results of the three methods, in the form in which they are kept and returned again |
+// | `answer.rs` | the results of the three methods, stored as JSON and read back |
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

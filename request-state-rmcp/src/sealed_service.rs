@@ -133,12 +133,12 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
 
     /// Makes each round count once, and records the redeemed rounds in `store`.
     ///
-    /// Of any number of requests with the same token, on all replicas that share the store, exactly
-    /// one reaches the handler. To filter by method and name, or to send the same answer again,
-    /// pass an [`OnceBoundary`](request_state_core::OnceBoundary) to [`new`](Self::new) instead.
-    /// This method replaces an `OnceBoundary` that was passed there. A request uses up its round
-    /// even if the client cancels it or disconnects. A handler that knows that nothing happened
-    /// calls [`Round::release`](request_state_core::Round::release).
+    /// Of any number of requests with the same token, on all replicas that share the store, one
+    /// reaches the handler. To filter by method and name, or to send the same answer again, pass an
+    /// [`OnceBoundary`](request_state_core::OnceBoundary) to [`new`](Self::new) instead. This
+    /// method replaces an `OnceBoundary` that was passed there. A request uses up its round even if
+    /// the client cancels it or disconnects. A handler that knows that nothing happened calls
+    /// [`Round::release`](request_state_core::Round::release).
     ///
     /// # Examples
     ///

@@ -12,7 +12,7 @@ use crate::rings::ring;
 use crate::stop::Stop;
 
 /// The time after which a case stops trying. Only a slow codec needs more. The case then tries a
-/// random selection, and the report says so.
+/// random selection, and the report notes this.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 pub(crate) struct Kit<'a> {

@@ -79,7 +79,7 @@ const TEN_THOUSAND_YEARS_MS: u64 = 315_576_000_000_000;
 /// # Exactly one claim is first
 ///
 /// A claim is one `INSERT .. ON CONFLICT DO NOTHING`. If it inserts its row, the claim is first,
-/// whatever other transactions do. If not, a second statement reads the existing row. (One
+/// regardless of other transactions. If not, a second statement reads the existing row. (One
 /// statement could not do both, because it does not see a row that was committed after it began.)
 /// The existing row may be gone by then, because it was released or had expired. In that case no
 /// claim is first yet, and the claim is tried again.
