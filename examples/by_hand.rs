@@ -1,18 +1,20 @@
-//! A server without a framework: `Boundary` around one handler, in terms of JSON-RPC messages.
+//! A server without a framework: `Boundary` around one handler, using JSON-RPC messages.
 //!
 //! ```text
 //! cargo run --example by_hand
 //! ```
 //!
-//! It plays a client, honest and not, and exits with an error when something is not as it says.
-#![allow(clippy::indexing_slicing)] // of a `Value`, which does not panic
+//! The example also plays a client, honest and dishonest. It exits with an error if a response is
+//! not the expected one.
+#![allow(clippy::indexing_slicing)] // indexing a `Value` does not panic
 
 use std::error::Error;
 
 use request_state::{Boundary, DefaultCodec, Keyring, Sealer};
 use serde_json::{Value, json};
 
-/// What your transport calls for each message: the user is the one that it has authenticated.
+/// Serves one message. Your transport calls this for each message, with the user that it has
+/// authenticated.
 fn serve(boundary: &Boundary<DefaultCodec>, mut request: Value, user: &str) -> Value {
     let round = match boundary.open_request(&mut request, Some(user)) {
         Ok(round) => round,
@@ -23,8 +25,8 @@ fn serve(boundary: &Boundary<DefaultCodec>, mut request: Value, user: &str) -> V
     response
 }
 
-/// Knows nothing of tokens. It finds an answer only if this user was asked for it, and reads and writes
-/// the state as a plain string.
+/// Handles a request. This function knows nothing about tokens: it reads and writes the state as a
+/// plain string. It finds an answer only if this user was asked for it.
 fn handle(request: &Value) -> Value {
     let params = &request["params"];
     let result = match params["inputResponses"]["confirm"]["action"].as_str() {
@@ -49,7 +51,7 @@ fn handle(request: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": request["id"], "result": result})
 }
 
-/// A request as a client sends it.
+/// Creates a request as a client sends it.
 fn transfer(amount: u64, answer: bool, token: Option<&Value>) -> Value {
     let mut params = json!({
         "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"},
@@ -65,7 +67,7 @@ fn transfer(amount: u64, answer: bool, token: Option<&Value>) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
 }
 
-/// Prints the response in one line, and checks what it is.
+/// Prints the response on one line, and checks its kind.
 fn expect(what: &str, response: &Value, expected: &str) -> Result<(), Box<dyn Error>> {
     let result = &response["result"];
     let got = match result["resultType"].as_str() {

@@ -1,16 +1,16 @@
-//! A codec of your own: XChaCha20-Poly1305, and the conformance suite run on it.
+//! A codec of your own: XChaCha20-Poly1305, tested with the conformance suite.
 //!
-//! `cargo run --example custom_codec` prints the report, `cargo test --example custom_codec` has a test
-//! for each case.
+//! `cargo run --example custom_codec` prints the report. `cargo test --example custom_codec` runs a
+//! test for each case.
 //!
-//! To make another codec of it, change three things:
+//! To write another codec based on it, change three things:
 //!
-//! - the cipher, and with it the length of its nonce: 24 bytes here;
-//! - the label: your name, a version, the algorithm. It keeps your keys and tokens apart from those of
-//!   every other codec, so change it whenever you change the tokens;
+//! - the cipher and the length of its nonce, which is 24 bytes here;
+//! - the label: your name, a version, and the algorithm. It separates your keys and tokens from
+//!   those of every other codec, so change it whenever you change the tokens;
 //! - the two functions at the end, which call the cipher.
 //!
-//! For a codec that is not an AEAD, or keeps its keys elsewhere, see `docs/custom-codec.md`.
+//! For a codec that is not an AEAD, or that keeps its keys elsewhere, see `docs/custom-codec.md`.
 
 use std::process::ExitCode;
 
@@ -20,7 +20,8 @@ use request_state::{DecodeError, EncodeError, Keyring, Prepared, RequestStateCod
 
 const LABEL: &str = "example.com v1 xchacha20-poly1305";
 
-/// A nonce of 24 random bytes does not repeat, however often a key seals: there is no limit to count.
+/// The codec. A nonce of 24 random bytes does not repeat, however often a key seals, so seals need
+/// not be counted.
 #[derive(Clone, Debug)]
 struct XChaChaCodec(Prepared<XChaCha20Poly1305>);
 
@@ -44,7 +45,7 @@ impl RequestStateCodec for XChaChaCodec {
     }
 }
 
-/// Encrypts `text` in place, and answers the tag.
+/// Encrypts `text` in place, and returns the tag.
 fn encrypt(
     cipher: &XChaCha20Poly1305,
     nonce: &[u8; 24],
@@ -55,7 +56,7 @@ fn encrypt(
     tag.map(Into::into).ok()
 }
 
-/// Decrypts `text` in place, and answers whether the tag is right.
+/// Decrypts `text` in place, and returns `true` if the tag is correct.
 fn decrypt(
     cipher: &XChaCha20Poly1305,
     nonce: &[u8; 24],

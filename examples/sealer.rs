@@ -4,7 +4,7 @@
 //! cargo run --example sealer
 //! ```
 //!
-//! It exits with an error when something is not as it says.
+//! The example exits with an error if a result is not the expected one.
 
 use std::error::Error;
 
@@ -12,7 +12,7 @@ use request_state::{Binding, DefaultCodec, Keyring, Request, Sealer};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// What the server must remember between two rounds.
+/// The server's state between two rounds.
 #[derive(Serialize, Deserialize, Debug, PartialEq)]
 struct Wizard {
     step: u8,
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Once, when the server starts. With replicas: Keyring::from_env("REQUEST_STATE_KEYS").
     let sealer = Sealer::new("billing", DefaultCodec::new(&Keyring::ephemeral()?))?;
 
-    // For each request: what it is and who makes it.
+    // For each request: the request itself and its principal.
     let params = json!({"name": "transfer", "arguments": {"amount": 10}});
     let request = Request {
         version: "2026-07-28",

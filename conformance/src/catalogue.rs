@@ -1,7 +1,8 @@
-//! Every case: its group, its name, whether it is about keyrings, and why it matters.
+//! The catalog of all cases: group, name, whether the case is about keyrings, and the reason for
+//! it.
 //!
-//! One list, from which both [`CASES`] and the tests of [`suite!`](crate::suite) are made, so that
-//! neither can lack a case that the other has.
+//! Both [`CASES`] and the tests of [`suite!`](crate::suite) are generated from this one list, so
+//! neither can miss a case that the other has.
 
 use std::fmt;
 
@@ -9,7 +10,7 @@ use crate::cases;
 use crate::kit::Kit;
 use crate::stop::Verdict;
 
-/// Hands the list to the macro named first, with whatever else it was given in front.
+/// Passes the list to the macro named first, after the other tokens that it was given.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cases {
@@ -178,7 +179,7 @@ macro_rules! table {
         true
     };
     ([] $($group:ident { $($name:ident $needs:ident $why:literal)* })*) => {
-        /// Every case of the suite, in the order in which they run.
+        /// All cases of the suite, in the order in which they run.
         pub const CASES: &[Case] = &[$($(Case {
             group: stringify!($group),
             name: stringify!($name),
@@ -186,7 +187,7 @@ macro_rules! table {
             needs_keyring: table!($needs),
         },)*)*];
 
-        /// What each of them does, in the same order.
+        /// The functions of the cases, in the same order.
         pub(crate) const RUNS: &[Run] = &[$($(cases::$group::$name,)*)*];
     };
 }
@@ -195,29 +196,29 @@ __cases!([table] []);
 
 pub(crate) type Run = fn(&Kit<'_>) -> Verdict;
 
-/// One thing that a suite tries.
+/// One case of a suite.
 pub struct Case {
     pub(crate) group: &'static str,
     pub(crate) name: &'static str,
     pub(crate) why: &'static str,
-    /// Whether it is about keyrings, so that it says nothing about a codec that takes none.
+    /// Whether the case is about keyrings. Such a case does not apply to a codec without a keyring.
     pub(crate) needs_keyring: bool,
 }
 
 impl Case {
-    /// Returns what the case is about: the first part of its name.
+    /// Returns the group of the case, which is the first part of its name.
     #[must_use]
     pub fn group(&self) -> &'static str {
         self.group
     }
 
-    /// Returns the second part of its name, within its group.
+    /// Returns the name of the case within its group, which is the second part of its name.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Returns a sentence on why it matters.
+    /// Returns a sentence that explains why the case matters.
     #[must_use]
     pub fn why(&self) -> &'static str {
         self.why
@@ -225,7 +226,7 @@ impl Case {
 }
 
 impl fmt::Display for Case {
-    /// `group::name`, as in the name of its test.
+    /// Prints `group::name`, as in the name of the case's test.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}::{}", self.group, self.name)
     }

@@ -1,11 +1,12 @@
 //! The conformance suite for codecs and stores of [`request-state`](https://docs.rs/request-state).
 //!
-//! A codec is thirty lines, and most bugs in it show in no round trip: a tag compared in part, a `kid`
-//! that is not authenticated, a base64 decoder that forgives. Run the suite on your own codec before
-//! anything relies on it: [`suite!`] as tests, or [`check`] from any code.
+//! A codec takes thirty lines of code, and most bugs in it do not show in a round trip: a tag
+//! that is compared only in part, a `kid` that is not authenticated, a base64 decoder that is too
+//! lenient. Run the suite on your own codec before you rely on it: [`suite!`] generates tests, and
+//! [`check`] runs from any code.
 //!
-//! [`CASES`] lists what is tried, and why. The suite's own tests run it against a catalog of codecs with
-//! one deliberate bug each, in `tests/faulty/`. It catches all of them.
+//! [`CASES`] lists all cases and the reason for each. The suite's own tests run it against a
+//! catalog of codecs with one deliberate bug each, in `tests/faulty/`. It catches all of them.
 //!
 //! # Optimize your dependencies
 //!
@@ -22,59 +23,62 @@
 //!
 //! CPU time of [`check`], measured in a crate outside this workspace (2026-12-03):
 //!
-//! | codec | not optimized | dependencies only | the codec's crate, too |
+//! | codec | not optimized | only dependencies optimized | the codec's crate optimized, too |
 //! |---|---|---|---|
 //! | XChaCha20-Poly1305, in the crate itself | 43 s | 19 s | 2.5 s |
 //! | `AesGcmCodec`, a dependency | 22 s | 2.1 s | 2.0 s |
 //!
-//! It also finds more: a slow codec makes fewer tokens in the time that a case has. For instance,
-//! `freshness::over_many_thousands` stops after 66,000 tokens instead of 150,000, too early for most
-//! nonces of 32 bits to repeat. A case that skips edits for lack of time says so in the report.
+//! Optimization also makes the suite find more bugs, because a slow codec makes fewer tokens in the
+//! time of a case. For instance, `freshness::over_many_thousands` stops after 66,000 tokens instead
+//! of 150,000. That is too early for most nonces of 32 bits to repeat. The report names each case
+//! that skipped edits for lack of time.
 //!
-//! # What it reports
+//! # The results
 //!
 //! - **Failed**: the codec breaks the contract of [`RequestStateCodec`].
-//! - **Suspicious**: most codecs that do this are wrong, but a correct one may. A run with such a finding is
-//!   not ok, until you accept it by name: [`Report::accepting`].
-//! - **Not tried**: a case of the group `round_trip` failed. What else fails may follow from it, so no
-//!   other case is tried. Fix that one first.
-//! - **Not applicable**: the case says nothing about this codec.
+//! - **Suspicious**: most codecs that do this are wrong, but a correct codec may do it. A run with
+//!   such a finding is not ok until you accept the finding by name: see [`Report::accepting`].
+//! - **Not tried**: a case of the group `round_trip` failed. Other failures may follow from it, so
+//!   no case of another group is tried. Fix that case first.
+//! - **Not applicable**: the case does not apply to this codec.
 //!
 //! # What it cannot find
 //!
-//! It sees a codec from outside. None of these shows:
+//! The suite tests a codec as a black box. It cannot find any of these:
 //!
-//! - a cipher that is weak in itself, a keystream that depends on no key, a comparison whose time
-//!   tells something, a key that its author put in for himself;
+//! - a cipher that is weak in itself, a keystream that does not depend on a key, a comparison whose
+//!   time leaks information, or a backdoor key of the author;
 //! - a nonce that an attacker could predict but that does not repeat in 150,000 encodings, such as
-//!   one expanded from 32 random bits;
-//! - a digest of the payload or of the context that is in the token with its salt, or key
-//!   material that is there under a mask which changes with each token;
-//! - a digest of the context, of 24 bits or more, that is authenticated in its place;
-//! - tokens that expire by themselves after a while: the suite opens each within seconds;
-//! - what goes wrong at one length of the payload only, beyond what the cases `lengths` try: the
-//!   context, the key, the kid and the ends of each part, at every length up to 1,100 bytes and at
-//!   those around the powers of two up to 64 KiB;
-//! - a word that the decoder strips from a token, and that nobody would think of: the suite tries every
-//!   character, every pair of the characters that a token may consist of, some hundred words, and the
-//!   names of the codec itself.
+//!   a nonce expanded from 32 random bits;
+//! - a token that contains a digest of the payload or the context together with its salt, or key
+//!   material under a mask that changes with each token;
+//! - a codec that authenticates a digest of the context, of 24 bits or more, instead of the
+//!   context;
+//! - tokens that expire by themselves after a while, because the suite opens each token within
+//!   seconds;
+//! - a fault at one length of the payload only, except at the lengths that the group `lengths`
+//!   tries. That group covers the context, the key, the kid and the ends of each part, at every
+//!   length up to 1,100 bytes and at the lengths around the powers of two up to 64 KiB;
+//! - an unusual word that the decoder strips from a token. The suite tries every character, every
+//!   pair of the characters that a token may consist of, some hundred words, and the names of the
+//!   codec itself.
 //!
-//! A fault that shows in one token or context of 65,536 is found by chance. Use known ciphers,
-//! compare in constant time, and have the code read.
+//! A fault that affects one token or context in 65,536 is found only by chance. Use known ciphers,
+//! compare in constant time, and have the code reviewed.
 //!
-//! It cannot stop a codec that never returns.
+//! The suite cannot stop a codec that never returns.
 //!
 //! # Stores
 //!
-//! Likewise for a store of redemptions, which single use needs: [`store_suite!`] and [`check_store`] try
-//! what [`RedemptionStore`](request_state_core::RedemptionStore) promises on yours. [`STORE_CASES`] lists
-//! what is tried, and [the manual](https://docs.rs/request-state/latest/request_state/manual/custom_store/#run-the-suite) what cannot be
-//! found. Faulty stores are in
-//! `tests/faulty_stores/`.
+//! Single use needs a store of redemptions. [`store_suite!`] and [`check_store`] check that your
+//! store keeps the contract of [`RedemptionStore`](request_state_core::RedemptionStore).
+//! [`STORE_CASES`] lists all cases. [The
+//! manual](https://docs.rs/request-state/latest/request_state/manual/custom_store/#run-the-suite)
+//! lists the faults that cannot be found. Faulty stores are in `tests/faulty_stores/`.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// A codec under test is code of a stranger, and what it returns must not bring the suite down. What
-// the suite adds up are lengths of its own.
+// A codec under test is third-party code, and its return values must not crash the suite. The suite
+// only adds up its own lengths.
 #![allow(clippy::arithmetic_side_effects)]
 
 mod cases;
@@ -102,12 +106,13 @@ pub use suite::{run_case, run_keyless_case, try_case};
 
 use kit::make_with;
 
-/// Runs every case on the codecs that `make` makes.
+/// Runs every case on the codecs that `make` creates.
 ///
-/// `make` is called often, each time with the keyring that the case is about: it is a constructor
-/// such as `MyCodec::new`, or a closure, which may borrow. If it panics, or the codec does, the
-/// case fails and the others run, unless it is one of `round_trip`: then no other case is tried. A case
-/// stops at the first thing that it finds.
+/// `make` is a constructor such as `MyCodec::new`, or a closure, which may borrow. It is called
+/// often, each time with the keyring of the current case. A case stops at its first finding.
+///
+/// If `make` or the codec panics, the case fails and the others still run. If a case of the group
+/// `round_trip` fails, no case of another group is tried.
 ///
 /// # Example
 ///
@@ -137,11 +142,11 @@ pub fn check<'a, C: RequestStateCodec + 'a>(make: impl Fn(&Keyring) -> C + 'a) -
     Report::of(suite::outcomes(&make_with(make), true))
 }
 
-/// Runs every case on a codec that takes no keyring, such as one whose keys are in a key management
+/// Runs every case on a codec without a keyring, such as a codec whose keys are in a key management
 /// service.
 ///
-/// Every call of `make` makes a codec with the same keys, as each replica of a server has one. The
-/// cases about keyrings are in the report as not applicable.
+/// Every call of `make` must create a codec with the same keys, like the replicas of a server. The
+/// report lists the cases about keyrings as not applicable.
 ///
 /// # Example
 ///

@@ -1,4 +1,4 @@
-//! Two threads that do each step at the same moment.
+//! Two threads that perform each step at the same moment.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,21 +7,22 @@ use std::time::{Duration, Instant};
 
 use crate::stop::{Stop, panic_text};
 
-/// Does `step` on two threads, which wait for each other before each round: what two threads must
-/// not do at once, some round will make them do at once.
+/// Runs `step` on two threads, which wait for each other before each round. If two threads must not
+/// do something simultaneously, they will do it simultaneously in some round.
 ///
-/// `step` gets the number of the thread, 0 or 1, and of the round. Its results come in no order.
+/// `step` receives the number of the thread, 0 or 1, and the number of the round. The results are
+/// in no particular order.
 pub(crate) fn in_lockstep<T: Send>(
     rounds: usize,
     step: impl Fn(usize, usize) -> Result<T, Stop> + Sync,
 ) -> Result<Vec<T>, Stop> {
-    /// On a busy machine, the rounds are as many as there is time for.
+    /// The time limit. A busy machine runs as many rounds as fit into it.
     const TIME: Duration = Duration::from_secs(2);
     let started = Instant::now();
     let arrivals = AtomicUsize::new(0);
     let over = AtomicBool::new(false);
     let run = |number| {
-        // However this thread ends, the other must not wait for it.
+        // The other thread must not wait for this one, however this one ends.
         let _guard = SetOnDrop(&over);
         let mut results = Vec::new();
         for round in 1..=rounds {
@@ -30,7 +31,7 @@ pub(crate) fn in_lockstep<T: Send>(
             while arrivals.load(Ordering::Acquire) < 2 * round && !over.load(Ordering::Acquire) {
                 waits += 1;
                 if waits.is_multiple_of(10_000) {
-                    thread::yield_now(); // there may be one processor only
+                    thread::yield_now(); // there may be only one processor
                 }
                 spin_loop();
             }

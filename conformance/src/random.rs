@@ -1,6 +1,7 @@
-//! Bytes without a pattern, the same at each run, so that a failure comes back.
+//! Bytes without a pattern, which are the same in each run, so that failures are reproducible.
 
-/// A small deterministic generator (SplitMix64). What must be unpredictable is the codec's own.
+/// A small deterministic generator (SplitMix64). The codec under test has its own source of
+/// unpredictable bytes.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -16,9 +17,9 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `limit`, which is not zero.
+    /// Returns a number below `limit`, which must not be zero.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        // The remainder is below a usize, and a usize fits.
+        // The remainder is below `limit`, which is a `usize`, so it fits.
         (self.next() % (limit as u64)) as usize
     }
 
@@ -33,7 +34,7 @@ impl Random {
         bytes
     }
 
-    /// 32 bytes: a key.
+    /// Returns 32 bytes for a key.
     pub(crate) fn key(&mut self) -> [u8; 32] {
         std::array::from_fn(|_| self.byte())
     }

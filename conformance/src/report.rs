@@ -1,4 +1,4 @@
-//! What a run found.
+//! The results of a run.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +22,7 @@ pub struct Outcome {
     pub case: &'static Case,
     /// Its verdict.
     pub verdict: Verdict,
-    /// What to know of a verdict, such as that the codec was too slow for all tries.
+    /// A remark on the verdict, such as that the codec was too slow for all tries.
     pub note: Option<String>,
 }
 
@@ -31,20 +31,21 @@ pub struct Outcome {
 pub enum Verdict {
     /// Nothing was found.
     Passed,
-    /// A promise was broken: what happened.
+    /// The contract is broken. The text describes the failure.
     Failed(String),
-    /// Most codecs that do this are wrong, but a correct one may: what it does, and what to do about it.
+    /// Most codecs that do this are wrong, but a correct codec may do it. The text describes the
+    /// finding and a remedy.
     Suspicious(String),
-    /// The same, [accepted](Report::accepting) by name.
+    /// A suspicious finding that was [accepted](Report::accepting) by name.
     Accepted(String),
-    /// The case does not apply, and why.
+    /// The case does not apply. The text gives the reason.
     NotApplicable(&'static str),
-    /// The case was not tried, and why.
+    /// The case was not tried. The text gives the reason.
     NotTried(&'static str),
 }
 
 impl Report {
-    /// Collects the outcomes of cases, which run meanwhile.
+    /// Collects the outcomes of cases. The cases run during this call.
     pub(crate) fn of(outcomes: impl Iterator<Item = Outcome>) -> Self {
         let started = Instant::now();
         Self {
@@ -53,24 +54,24 @@ impl Report {
         }
     }
 
-    /// Returns `true` if no case failed, and none is suspicious that is not accepted.
+    /// Returns `true` if no case failed and every suspicious finding was accepted.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.failures().next().is_none()
     }
 
-    /// Returns the cases that failed, and those that are suspicious and not accepted.
+    /// Returns the failed cases, and the suspicious cases that were not accepted.
     pub fn failures(&self) -> impl Iterator<Item = &Outcome> {
         self.outcomes.iter().filter(|outcome| outcome.is_failure())
     }
 
-    /// Accepts what is suspicious in the cases of these names.
+    /// Accepts the suspicious findings of the cases with these names.
     ///
-    /// The report names the case, and says when to accept it. A case that failed stays failed.
+    /// The report names the case and explains when to accept it. A failed case stays failed.
     ///
     /// # Examples
     ///
-    /// A codec that names its key by a hash of it, which is public on purpose:
+    /// A codec that identifies its key by a hash of it, which is public on purpose:
     ///
     /// ```no_run
     /// use request_state_conformance::check;
@@ -94,7 +95,7 @@ impl Report {
         self
     }
 
-    /// Returns all cases, in the order in which they ran.
+    /// Returns the outcomes of all cases, in the order in which they ran.
     #[must_use]
     pub fn outcomes(&self) -> &[Outcome] {
         &self.outcomes
@@ -102,9 +103,10 @@ impl Report {
 }
 
 impl Outcome {
-    /// Returns what a case did. A panic, of what is under test or of what makes it, fails the case.
+    /// Runs a case and returns its outcome. A panic in the codec or store under test, or in its
+    /// constructor, fails the case.
     ///
-    /// The note is asked for afterwards.
+    /// `note` is called afterwards.
     pub(crate) fn of(
         case: &'static Case,
         run: impl FnOnce() -> stop::Verdict,
@@ -125,7 +127,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome of a case that was not tried.
+    /// Creates the outcome of a case that was not tried.
     pub(crate) fn not_tried(case: &'static Case, why: &'static str) -> Self {
         Self {
             case,
@@ -138,7 +140,7 @@ impl Outcome {
         matches!(self.verdict, Verdict::Failed(_) | Verdict::Suspicious(_))
     }
 
-    /// Accepts what is suspicious, if the case is one of `cases`.
+    /// Accepts a suspicious finding if the case is in `cases`.
     pub(crate) fn accept(&mut self, cases: &[&str]) {
         if let Verdict::Suspicious(text) = &mut self.verdict
             && cases.contains(&self.case.to_string().as_str())
@@ -147,7 +149,8 @@ impl Outcome {
         }
     }
 
-    /// Prints the outcome, and returns what is wrong: what the test of one case does.
+    /// Prints the outcome, and returns an error if something is wrong. The test of each case calls
+    /// this.
     pub(crate) fn tell(self) -> Result<(), String> {
         println!("{self}");
         match &self.verdict {
@@ -157,7 +160,7 @@ impl Outcome {
         }
     }
 
-    /// What was found, why it matters, and what to do about it.
+    /// Returns the finding, the reason why it matters, and the remedy.
     fn finding(&self) -> String {
         let Self { case, verdict, .. } = self;
         match verdict {
@@ -212,7 +215,7 @@ impl fmt::Display for Report {
             count(|verdict| matches!(verdict, Verdict::Passed)),
             count(|verdict| matches!(verdict, Verdict::Failed(_))),
         )?;
-        // What most runs have none of.
+        // Most runs have none of these.
         for (count, what) in [
             (
                 count(|verdict| matches!(verdict, Verdict::Suspicious(_))),

@@ -1,23 +1,23 @@
-//! How a case ends before its end.
+//! The ways in which a case ends early.
 
 use std::any::Any;
 
 use request_state_core::{BindingError, ConfigError, KeyringError, SealError};
 
-/// Why a case went no further.
+/// The reason why a case ended early.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The codec broke a promise: what it did.
+    /// The codec broke its contract. The text describes the failure.
     Failed(String),
-    /// The codec does what most that do it are wrong to do, and a correct one may: what it does, and when
-    /// to accept it.
+    /// Most codecs that do this are wrong, but a correct codec may do it. The text describes the
+    /// finding, and when to accept it.
     Suspicious(String),
-    /// The case says nothing about this codec: why.
+    /// The case does not apply to this codec. The text gives the reason.
     NotApplicable(&'static str),
 }
 
-/// What a case answers. Cases do not panic: a suite that anyone runs on a codec of their own must
-/// finish, and tell what it found.
+/// The result of a case. Cases do not panic: the suite must finish and report its findings on any
+/// codec.
 pub(crate) type Verdict = Result<(), Stop>;
 
 impl From<String> for Stop {
@@ -26,7 +26,7 @@ impl From<String> for Stop {
     }
 }
 
-// What the suite makes for itself, from constants. An error here is the suite's own.
+// The suite makes these values from constants. An error here is a fault of the suite.
 
 impl From<KeyringError> for Stop {
     fn from(error: KeyringError) -> Self {
@@ -46,14 +46,15 @@ impl From<ConfigError> for Stop {
     }
 }
 
-/// A state of the suite's own that a sealer does not seal: most often the codec's error.
+/// The error of a sealer that does not seal one of the suite's own states. The usual cause is an
+/// error of the codec.
 impl From<SealError> for Stop {
     fn from(error: SealError) -> Self {
         Self::Failed(format!("a sealer could not seal: {error}"))
     }
 }
 
-/// Fails the case with `text` unless `holds`.
+/// Fails the case with `text` unless `holds` is `true`.
 pub(crate) fn ensure(holds: bool, text: impl FnOnce() -> String) -> Verdict {
     if holds {
         Ok(())
@@ -62,7 +63,7 @@ pub(crate) fn ensure(holds: bool, text: impl FnOnce() -> String) -> Verdict {
     }
 }
 
-/// Calls the codec suspicious, for what `text` says, unless `holds`.
+/// Marks the codec as suspicious, with `text`, unless `holds` is `true`.
 pub(crate) fn suspect(holds: bool, text: impl FnOnce() -> String) -> Verdict {
     if holds {
         Ok(())
@@ -71,10 +72,11 @@ pub(crate) fn suspect(holds: bool, text: impl FnOnce() -> String) -> Verdict {
     }
 }
 
-/// The panic that ends a case after a call that took too long: what took how long.
+/// The panic that ends a case after a call that took too long. The text names the call and its
+/// duration.
 pub(crate) struct TooSlow(pub(crate) String);
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
     if let Some(TooSlow(text)) = panic.downcast_ref() {
         return text.clone();

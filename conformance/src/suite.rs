@@ -7,19 +7,22 @@ use crate::kit::{Kit, Make, make_with};
 use crate::report::Outcome;
 use crate::stop::Stop;
 
-/// A module of tests, one for each [case](crate::CASES), so that `cargo test` names what fails.
+/// Generates a module of tests, one for each [case](crate::CASES), so that `cargo test` names each
+/// failing case.
 ///
-/// The arguments are the module's name and what makes a codec of a
-/// [`Keyring`](request_state_core::Keyring): see [`check`](crate::check). The module sees the names
-/// around it.
+/// The arguments are the module's name and a function that creates a codec from a
+/// [`Keyring`](request_state_core::Keyring): see [`check`](crate::check). The module can use the
+/// names in the surrounding scope.
 ///
-/// For a codec that takes no keyring, `keyless:` stands in front of the second argument, as for
-/// [`check_keyless`](crate::check_keyless). Its tests about keyrings are ignored.
+/// For a codec without a keyring, write `keyless:` before the second argument: see
+/// [`check_keyless`](crate::check_keyless). The tests about keyrings are then ignored.
 ///
-/// `accepting:` names cases whose suspicious findings are accepted: see
-/// [`Report::accepting`](crate::Report::accepting). The report of such a case says when to do this.
+/// `accepting:` lists cases whose suspicious findings are accepted: see
+/// [`Report::accepting`](crate::Report::accepting). The report of such a case explains when to do
+/// this.
 ///
-/// A test that fails while a case of `round_trip` fails as well says only that it was not tried.
+/// While a case of the group `round_trip` fails, every other failing test only reports that it was
+/// not tried.
 ///
 /// # Example
 ///
@@ -92,7 +95,7 @@ macro_rules! __test {
     };
 }
 
-/// Runs the case of this name: what a test of [`suite!`](crate::suite) does.
+/// Runs the case with this name. The tests of [`suite!`](crate::suite) call it.
 #[doc(hidden)]
 pub fn run_case<'a, C: RequestStateCodec + 'a>(
     name: &str,
@@ -102,7 +105,7 @@ pub fn run_case<'a, C: RequestStateCodec + 'a>(
     run(name, &make_with(make), true, accepting)
 }
 
-/// Likewise, for a codec that takes no keyring.
+/// Does the same as [`run_case`], for a codec without a keyring.
 #[doc(hidden)]
 pub fn run_keyless_case<'a, C: RequestStateCodec + 'a>(
     name: &str,
@@ -112,13 +115,13 @@ pub fn run_keyless_case<'a, C: RequestStateCodec + 'a>(
     run(name, &make_with(move |_| make()), false, accepting)
 }
 
-/// The group of cases without which no other says anything.
+/// The group of the basic cases. If one of them fails, the results of other groups mean nothing.
 const FIRST: &str = "round_trip";
 
-/// Why a case was not tried.
+/// The reason why a case was not tried.
 const FOLLOWS: &str = "a case of round_trip failed, and what fails besides may follow from it";
 
-/// Runs the case of this name alone: for the suite's own tests.
+/// Runs only the case with this name, for the suite's own tests.
 #[doc(hidden)]
 pub fn try_case<'a, C: RequestStateCodec + 'a>(
     name: &str,
@@ -139,7 +142,8 @@ fn run(name: &str, make: &Make<'_>, takes_keyring: bool, accepting: &[&str]) -> 
     let (case, run) = find(name)?;
     let mut outcome = outcome(case, run, make, takes_keyring);
     outcome.accept(accepting);
-    // The other tests run at the same time, so this one has to see for itself. Only where it matters.
+    // The other tests run at the same time, so this test runs the round-trip cases itself, but only
+    // if that matters.
     if outcome.is_failure() && case.group() != FIRST && !makes_round_trips(make) {
         outcome = Outcome::not_tried(case, FOLLOWS);
     }
@@ -154,7 +158,7 @@ fn makes_round_trips(make: &Make<'_>) -> bool {
     first.all(|(case, run)| !outcome(case, *run, make, true).is_failure())
 }
 
-/// Runs every case, and tries none but the first group where one of that fails.
+/// Runs every case. If a case of the first group fails, no case outside that group is tried.
 pub(crate) fn outcomes(make: &Make<'_>, takes_keyring: bool) -> impl Iterator<Item = Outcome> {
     let mut makes_round_trips = true;
     CASES.iter().zip(RUNS).map(move |(case, run)| {

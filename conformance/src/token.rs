@@ -1,9 +1,9 @@
-//! A token taken apart, to change its bytes and not only its characters.
+//! A parsed token, for changing its bytes and not only its characters.
 //!
-//! The suite knows no codec's format. It knows that a token is URL-safe text, and that such text is
-//! most often parts between dots, each in base64url or in hexadecimal: where a part reads as one of
-//! these, its bytes are edited and written back in the same encoding, so that the edit reaches what
-//! comes after the decoding of the text.
+//! The suite does not know the format of any codec. It knows that a token is URL-safe text, and
+//! that such text usually consists of parts between dots, each in base64url or in hexadecimal. If a
+//! part decodes as one of these, the suite edits its bytes and writes them back in the same
+//! encoding. The edit then reaches the code behind the decoding of the text.
 
 use crate::rings::KIDS;
 
@@ -11,12 +11,12 @@ use crate::rings::KIDS;
 pub(crate) const URL_SAFE: &str =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
 
-/// Characters of which no token consists, of one to four bytes.
+/// Characters that do not occur in any token, of one to four bytes.
 pub(crate) const FOREIGN: &str = "=+/ \n\0~%,:\u{7f}éₐ😀";
 
 const BASE64URL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// How a part of a token spells its bytes.
+/// The encoding of the bytes of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Text,
@@ -53,15 +53,15 @@ impl Part {
         }
     }
 
-    /// Whether its bytes are encoded, so that any bytes may be there.
+    /// Returns `true` if the part is encoded, so that it can hold any bytes.
     pub(crate) fn is_encoded(&self) -> bool {
         self.form != Form::Text
     }
 
-    /// How many bytes it holds at most.
+    /// Returns the maximum number of bytes that the part holds.
     pub(crate) fn capacity(&self) -> usize {
         match self.form {
-            // Six bits a character, for it is URL-safe.
+            // Six bits per character, because the text is URL-safe.
             Form::Text => self.bytes.len() / 4 * 3,
             Form::Base64url | Form::Hex => self.bytes.len(),
         }
@@ -76,7 +76,7 @@ impl Part {
     }
 }
 
-/// The parts of a token, between its dots.
+/// The parts of a token, separated by dots.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
     pub(crate) parts: Vec<Part>,
@@ -101,7 +101,7 @@ impl Token {
         parts.join(".")
     }
 
-    /// The bytes of all encoded parts, one after the other.
+    /// Returns the bytes of all encoded parts, concatenated.
     pub(crate) fn body(&self) -> Vec<u8> {
         self.encoded().flat_map(|part| part.bytes.clone()).collect()
     }
@@ -110,7 +110,7 @@ impl Token {
         self.parts.iter().filter(|part| part.is_encoded())
     }
 
-    /// The token with its body changed by `edit`, which keeps the body's length.
+    /// Returns the token with its body changed by `edit`, which must keep the body's length.
     pub(crate) fn with_body(&self, edit: impl FnOnce(&mut [u8])) -> String {
         let mut body = self.body();
         edit(&mut body);
@@ -123,7 +123,7 @@ impl Token {
         changed.text()
     }
 
-    /// The token with the part at `index` changed by `edit`.
+    /// Returns the token with the part at `index` changed by `edit`.
     pub(crate) fn with_part(&self, index: usize, edit: impl FnOnce(&mut Vec<u8>)) -> String {
         let mut changed = self.clone();
         if let Some(part) = changed.parts.get_mut(index) {
@@ -132,7 +132,7 @@ impl Token {
         changed.text()
     }
 
-    /// The indices of the encoded parts.
+    /// Returns the indices of the encoded parts.
     pub(crate) fn encoded_indices(&self) -> Vec<usize> {
         let parts = self.parts.iter().enumerate();
         parts
@@ -141,7 +141,7 @@ impl Token {
             .collect()
     }
 
-    /// Where `bytes` are in a part, as they are: its index, and the offset there.
+    /// Finds unmodified `bytes` in a part. Returns the index of the part and the offset in it.
     pub(crate) fn find(&self, bytes: &[u8]) -> Option<(usize, usize)> {
         let parts = self.parts.iter().enumerate();
         parts
@@ -150,14 +150,15 @@ impl Token {
     }
 }
 
-/// Where `needle`, which is not empty, first is in `bytes`.
+/// Returns the first position of `needle`, which must not be empty, in `bytes`.
 pub(crate) fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     bytes
         .windows(needle.len())
         .position(|window| window == needle)
 }
 
-/// Base64url without padding (RFC 4648, section 5). The suite's own, so that it judges core's.
+/// Encodes as base64url without padding (RFC 4648, section 5). The suite has its own
+/// implementation, so that it can test the one in core.
 pub(crate) fn to_base64url(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
@@ -172,7 +173,7 @@ pub(crate) fn to_base64url(bytes: &[u8]) -> String {
     text
 }
 
-/// Reads base64url, and ignores the bits that are left over.
+/// Decodes base64url, and ignores leftover bits.
 fn from_base64url(text: &str) -> Option<Vec<u8>> {
     if text.len() % 4 == 1 {
         return None;
@@ -218,7 +219,8 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// RFC 4648, section 10, and bytes that tell the alphabets apart.
+    /// Checks the test vectors of RFC 4648, section 10, and bytes that distinguish the two
+    /// alphabets.
     #[test]
     fn base64url_is_the_standard_one() {
         for (bytes, text) in [

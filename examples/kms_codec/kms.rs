@@ -1,4 +1,4 @@
-//! In the place of a client of your key management service: it wraps data keys, in memory.
+//! A stand-in for the client of your key management service. It wraps data keys, in memory.
 
 use std::error::Error;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::codec::{decrypt, encrypt};
 
 const LABEL: &str = "example.com v1 fake kms";
 
-/// Its master key never leaves it. A clone is another connection to the same service.
+/// The service. Its master key never leaves it. A clone is another connection to the same service.
 #[derive(Clone)]
 pub struct Kms {
     master: Prepared<XChaCha20Poly1305>,
@@ -22,15 +22,15 @@ pub struct Kms {
 pub enum KmsError {
     /// The service did not wrap this key.
     NotOurs,
-    /// It did not answer: nothing is known about the key.
+    /// The service did not answer, so nothing is known about the key.
     Unreachable,
 }
 
 impl Kms {
-    /// The length of a wrapped data key, in bytes: here `m.` and 72 bytes in base64url.
+    /// The length of a wrapped data key in bytes: here `m.` and 72 bytes in base64url.
     pub const WRAPPED_LEN: usize = 98;
 
-    /// A service with a fresh master key.
+    /// Starts a service with a fresh master key.
     pub fn start() -> Result<Self, Box<dyn Error>> {
         let keys = Keyring::new([("m", Key::generate()?)])?;
         Ok(Self {
@@ -39,7 +39,7 @@ impl Kms {
         })
     }
 
-    /// A fresh data key, as it is and wrapped.
+    /// Generates a data key. Returns it in plain and wrapped.
     pub fn generate_data_key(&self) -> Result<([u8; 32], Vec<u8>), KmsError> {
         self.answer()?;
         let key = wire::random().map_err(|_| KmsError::Unreachable)?;
@@ -48,7 +48,7 @@ impl Kms {
         Ok((key, wrapped.into_bytes()))
     }
 
-    /// The data key that this service wrapped.
+    /// Unwraps a data key that this service wrapped.
     pub fn unwrap(&self, wrapped: &[u8]) -> Result<[u8; 32], KmsError> {
         self.answer()?;
         let wrapped = std::str::from_utf8(wrapped).map_err(|_| KmsError::NotOurs)?;

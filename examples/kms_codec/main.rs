@@ -1,7 +1,7 @@
-//! A codec whose keys are in a key management service, and the conformance suite run on it.
+//! A codec whose keys are in a key management service, tested with the conformance suite.
 //!
-//! `cargo run --example kms_codec` prints the report. `docs/custom-codec.md` explains `codec.rs`;
-//! `kms.rs` is a service in memory, in the place of yours.
+//! `cargo run --example kms_codec` prints the report. `docs/custom-codec.md` explains `codec.rs`.
+//! `kms.rs` is an in-memory stand-in for your service.
 
 mod codec;
 mod kms;
@@ -45,7 +45,8 @@ mod tests {
         assert!(matches!(sealed, Err(EncodeError::Unavailable(_))));
         let opened = codec.decode(&token, b"");
         assert!(matches!(opened, Err(DecodeError::Unavailable(_))));
-        // What is no token costs no call, so it is refused during an outage, too.
+        // A string that is not a token does not cost a call to the service, so it is rejected
+        // during an outage, too.
         let junk = codec.decode("kms.AAAA.AAAA", b"");
         assert!(matches!(junk, Err(DecodeError::Malformed)));
     }
@@ -58,7 +59,7 @@ mod tests {
         assert!(matches!(opened, Err(DecodeError::Unauthentic)));
     }
 
-    /// What the page shows is what is tested here.
+    /// Checks that the page shows the tested code.
     #[test]
     fn the_page_quotes_the_codec() {
         let page = include_str!("../../docs/custom-codec.md");

@@ -17,7 +17,8 @@ const TOOL: &str = "/params/name";
 const AMOUNT: &str = "/params/arguments/amount";
 const VERSION: &str = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
 
-/// Attacks the last message of a conversation that was held at `now`: the one that moves the money.
+/// Attacks the last message of a conversation that took place at `now`, which is the message that
+/// moves the money.
 pub fn run(
     backend: &Backend,
     keys: &Keyring,
@@ -30,7 +31,8 @@ pub fn run(
     let alice = Some(ALICE);
 
     // An AEAD keeps the digests of the user and the request inside the token, so the log names the
-    // wrong one. HMAC keeps them out of it, where who reads the token cannot test a guess.
+    // part that differs. With HMAC they are not in the token, so that a reader of the token cannot
+    // test a guess.
     let (user, request, context) = if backend.encrypts {
         ("principal", "request", "unauthentic")
     } else {
@@ -68,7 +70,7 @@ pub fn run(
         table.row(attack, &gist(&answer), expected, reason);
     }
 
-    // Every character of the token in turn, the kid and the dots included.
+    // Every character of the token in turn, including the kid and the dots.
     let mut accepted = 0usize;
     for place in 0..token.len() {
         let message = with(STATE, &quoted(&flip(token, place)))?;
@@ -79,7 +81,7 @@ pub fn run(
     let reasons = "malformed, unauthentic, unknown_key";
     table.row(&attack, &format!("{accepted} pass"), "0 pass", reasons);
 
-    // The same message, elsewhere, from somebody else, or later.
+    // The same message to another server, from another user, or later.
     let shop = server("shop.example", keys)?;
     let rekeyed = server(NAME, &Keyring::new([(keys.sealing().0, Key::generate()?)])?)?;
     let restarted = server(NAME, &Keyring::ephemeral()?)?;
@@ -152,7 +154,7 @@ pub fn run(
     Ok(())
 }
 
-/// The last message that an honest client sends at `now`.
+/// Returns the last message that an honest client sends at `now`.
 fn last_message(bank: &Bank, amount: u64, now: SystemTime) -> Result<Value, Box<dyn Error>> {
     let talk = converse(&request(amount), |message| {
         bank.handle(message, Some(ALICE), now)
@@ -160,7 +162,8 @@ fn last_message(bank: &Bank, amount: u64, now: SystemTime) -> Result<Value, Box<
     Ok(talk.last().ok_or("nothing was sent")?.0.clone())
 }
 
-/// The answer to a client that answers no question, and so is asked again as often as it may be.
+/// Returns the last response to a client that answers no question. The server asks it again as
+/// often as it may.
 fn last_round(bank: &Bank, now: SystemTime) -> Result<Value, Box<dyn Error>> {
     let mut message = request(10);
     let mut answer = bank.handle(&message, Some(ALICE), now);
@@ -172,7 +175,7 @@ fn last_round(bank: &Bank, now: SystemTime) -> Result<Value, Box<dyn Error>> {
     Ok(answer)
 }
 
-/// The text of `message`, with `json` to the letter in the place of a member that it has.
+/// Returns the text of `message`, with the value of an existing member replaced by `json` verbatim.
 fn set(message: &Value, member: &str, json: &str) -> Result<String, Box<dyn Error>> {
     const MARK: &str = "put it here";
     let mut message = message.clone();
@@ -184,8 +187,8 @@ fn quoted(text: &str) -> String {
     json!(text).to_string()
 }
 
-/// The text of `value`, with the members of every object in reverse order. serde_json sorts them
-/// as it parses, so the server sees this order only under its feature `preserve_order`.
+/// Returns the text of `value`, with the members of every object in reverse order. serde_json sorts
+/// them as it parses, so the server sees this order only under its feature `preserve_order`.
 fn backwards(value: &Value) -> String {
     let Value::Object(members) = value else {
         return value.to_string();
@@ -197,7 +200,7 @@ fn backwards(value: &Value) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// `token` with one bit flipped of the six that its character at `place` stands for.
+/// Returns `token` with one bit flipped, out of the six that its character at `place` encodes.
 fn flip(token: &str, place: usize) -> String {
     const BASE64URL: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let flipped = |c| match BASE64URL.find(c) {

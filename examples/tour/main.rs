@@ -1,12 +1,13 @@
-//! A bank transfer over three rounds of questions, as MCP messages, under every backend; then the
-//! attacks on it, each as the message that a client would send, and what came of them.
+//! A bank transfer over three rounds of questions, as MCP messages, under every backend. It then
+//! runs attacks on the transfer, each as a message that a client could send, and prints the
+//! results.
 //!
 //! ```text
 //! cargo run --example tour --features hmac,ring
 //! ```
 //!
-//! It exits with an error when one answer, or one reason in the log, is not as expected.
-#![allow(clippy::indexing_slicing)] // of a `Value`, which does not panic
+//! The example exits with an error if one answer, or one reason in the log, is not as expected.
+#![allow(clippy::indexing_slicing)] // indexing a `Value` does not panic
 
 mod attacks;
 mod messages;
@@ -28,14 +29,14 @@ use table::{Table, capture_log};
 /// The server's name, the same on all its replicas.
 const NAME: &str = "bank.example";
 
-/// The user, as the transport's authentication names her.
+/// The user, as named by the transport's authentication.
 const ALICE: &str = "user:alice";
 
 struct Backend {
     name: &'static str,
-    /// Backends of the same algorithm open each other's tokens.
+    /// The algorithm. Backends of the same algorithm open each other's tokens.
     algorithm: &'static str,
-    /// Whether a client is unable to read its tokens.
+    /// Whether clients are unable to read the backend's tokens.
     encrypts: bool,
     codec: fn(&Keyring) -> Box<dyn RequestStateCodec>,
 }
@@ -70,7 +71,7 @@ const BACKENDS: [Backend; 4] = [
 fn main() -> Result<(), Box<dyn Error>> {
     capture_log();
     let now = SystemTime::now();
-    // One keyring is safe under every backend: each derives a key of its own.
+    // One keyring is safe under every backend, because each derives its own key.
     let keys = Keyring::new([("2026-10", Key::generate()?)])?;
     let mut table = Table::default();
     for (number, backend) in BACKENDS.iter().enumerate() {

@@ -1,13 +1,13 @@
-//! The messages: how an honest client writes them, and how the tour prints them.
+//! The messages: an honest client writes them, and the tour prints them.
 
 use request_state::wire::decode_base64url;
 use serde_json::{Value, json};
 
-/// What the user answers first. One byte more, and the last character of an encrypted token would
-/// have no bits to spare, so that changing it would prove less.
+/// The user's first answer. With one more byte, the last character of an encrypted token would have
+/// no spare bits, so that changing it would prove less.
 pub const BANK: &str = "Harbor Bank";
 
-/// The first message of a transfer: no state and no answers yet.
+/// Returns the first message of a transfer, without a state or answers.
 pub fn request(amount: u64) -> Value {
     json!({
         "jsonrpc": "2.0",
@@ -25,8 +25,8 @@ pub fn request(amount: u64) -> Value {
     })
 }
 
-/// The same request again, under a new id, with the answers to what `answer` asks and its
-/// `requestState` as it came. `None` when it asks nothing.
+/// Returns the same request again, under a new ID, with the answers to the questions in `answer`
+/// and its `requestState` unchanged. Returns `None` if `answer` asks nothing.
 fn retry(request: &Value, id: usize, answer: &Value) -> Option<Value> {
     let result = &answer["result"];
     let mut responses = json!({});
@@ -47,8 +47,8 @@ fn retry(request: &Value, id: usize, answer: &Value) -> Option<Value> {
     Some(retry)
 }
 
-/// Plays an honest client until nothing more is asked, nine messages at most. Returns each message
-/// that it sent, and what came back.
+/// Plays an honest client until nothing more is asked, with at most nine messages. Returns each
+/// message that it sent, and the response.
 pub fn converse(request: &Value, send: impl Fn(&Value) -> Value) -> Vec<(Value, Value)> {
     let mut talk = Vec::new();
     let mut message = Some(request.clone());
@@ -61,7 +61,8 @@ pub fn converse(request: &Value, send: impl Fn(&Value) -> Value) -> Vec<(Value, 
     talk
 }
 
-/// What the client saw, in a few words. A refusal is compared in full, to the letter.
+/// Summarizes the response that the client received, in a few words. A rejection is compared in
+/// full, verbatim.
 pub fn gist(answer: &Value) -> String {
     let refusal = json!({
         "code": -32602,
@@ -79,7 +80,7 @@ pub fn gist(answer: &Value) -> String {
     }
 }
 
-/// Prints a message whole, but for the token, which is shortened.
+/// Prints a whole message, but shortens the token.
 pub fn print(arrow: &str, message: &Value) {
     let mut shown = message.clone();
     for part in ["/params/requestState", "/result/requestState"] {
@@ -90,7 +91,7 @@ pub fn print(arrow: &str, message: &Value) {
     println!("{arrow} {}\n", pretty(&shown, 0));
 }
 
-/// Prints a message and its answer in a line each.
+/// Prints a message and its answer on one line each.
 pub fn print_gist(sent: &Value, answer: &Value) {
     let params = &sent["params"];
     let (answers, state) = (&params["inputResponses"], short(&params["requestState"]));
@@ -99,7 +100,7 @@ pub fn print_gist(sent: &Value, answer: &Value) {
     println!("<- {}, requestState {state}", gist(answer));
 }
 
-/// The start of a token, and its length.
+/// Returns the start of a token, and its length.
 fn short(token: &Value) -> String {
     let Some(token) = token.as_str() else {
         return "null".into();
@@ -108,7 +109,7 @@ fn short(token: &Value) -> String {
     format!("{start}... ({} characters)", token.len())
 }
 
-/// JSON with a line for each member of an object that does not fit in one line.
+/// Formats JSON, with a line for each member of an object that does not fit on one line.
 fn pretty(value: &Value, indent: usize) -> String {
     let line = value.to_string();
     let (Value::Object(members), true) = (value, line.len().saturating_add(indent) > 80) else {
@@ -122,7 +123,8 @@ fn pretty(value: &Value, indent: usize) -> String {
     format!("{{\n{}\n{outer}}}", members.join(",\n"))
 }
 
-/// What a client sees of a token that it decodes, with a `.` for every byte that is no text.
+/// Returns the bytes that a client sees when it decodes a token, with a `.` for every byte that is
+/// not text.
 pub fn peek(token: &str) -> String {
     let parts = token.split('.').skip(1);
     let bytes = parts.flat_map(|part| decode_base64url(part).unwrap_or_default());

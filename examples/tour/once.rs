@@ -1,4 +1,4 @@
-//! The same server, where each round counts once.
+//! The same server with single use: each round counts once.
 
 use std::error::Error;
 use std::task::{Context, Poll, Waker};
@@ -12,7 +12,8 @@ use crate::server::{TTL, respond};
 pub struct OnceBank(OnceBoundary<Box<dyn RequestStateCodec>>);
 
 impl OnceBank {
-    /// A server whose clock stands still at `now`. With `again`, it answers a repetition again.
+    /// Creates a server whose clock is fixed at `now`. With `again`, the server answers a
+    /// repetition again.
     pub fn new(
         name: &str,
         codec: Box<dyn RequestStateCodec>,
@@ -25,7 +26,8 @@ impl OnceBank {
         if !again {
             return Ok(Self(once));
         }
-        // Readable under HMAC: the store is this process.
+        // Under HMAC the stored answers are readable. This is acceptable, because the store is in
+        // this process.
         let policy = AnswerAgain::new().allow_readable();
         Ok(Self(once.answer_again(policy)?))
     }
@@ -44,7 +46,7 @@ impl OnceBank {
     }
 }
 
-/// The result of a future that waits for nothing, as those of a memory store.
+/// Returns the result of a future that never waits, such as those of a memory store.
 fn ready<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Error>> {
     let mut context = Context::from_waker(Waker::noop());
     match std::pin::pin!(future).poll(&mut context) {

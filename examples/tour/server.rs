@@ -1,7 +1,7 @@
-//! The server: a wizard of three questions around a bank transfer, and no session.
+//! The server: a wizard of three questions around a bank transfer, without a session.
 //!
-//! What is not the subject is left out: a real server also checks which protocol versions it speaks
-//! and which capabilities the client declares.
+//! The example leaves out unrelated code. A real server also checks which protocol versions it
+//! supports and which capabilities the client declares.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -10,17 +10,18 @@ use request_state::{Boundary, ConfigError, RequestStateCodec, Sealer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value, json};
 
-/// How long a user may take to answer one question.
+/// The time that a user has for answering one question.
 pub const TTL: Duration = Duration::from_secs(300);
 
-/// What the user's device shows. A real server asks whatever issued the code.
+/// The code on the user's device. A real server asks the issuer of the code.
 pub const CODE: &str = "491773";
 
-/// All that the server remembers between two rounds: which question is open, and the earlier
-/// answers, since a retry carries only the last ones.
+/// The server's entire state between two rounds: the open question and the earlier answers. A retry
+/// contains only the latest answers.
 ///
-/// The arguments need no place in it. They come with every round, and a token opens only together
-/// with those for which it was sealed. Nor does the code: under HMAC, clients read this.
+/// The arguments need not be in it. They come with every round, and a token opens only together
+/// with the arguments that it was sealed for. The code is not in it either, because under HMAC
+/// clients can read the state.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "asked", rename_all = "snake_case")]
 enum Wizard {
@@ -36,7 +37,7 @@ struct Arguments {
 }
 
 impl Wizard {
-    /// The name of the open question, the JSON type of its answer, and its text.
+    /// Returns the name of the open question, the JSON type of its answer, and its text.
     fn question(
         &self,
         Arguments { to, amount }: &Arguments,
@@ -57,7 +58,7 @@ pub struct Bank {
     clock: Clock,
 }
 
-/// The time, which the tour sets.
+/// A clock that the tour sets.
 #[derive(Clone)]
 struct Clock(Arc<Mutex<SystemTime>>);
 
@@ -81,8 +82,8 @@ impl Bank {
         Ok(Self { boundary, clock })
     }
 
-    /// Answers one JSON-RPC message. `user` is whom the transport has authenticated, never a name
-    /// from the message; `None` is an anonymous client.
+    /// Answers one JSON-RPC message. `user` is the user that the transport has authenticated, never
+    /// a name from the message. `None` is an anonymous client.
     pub fn handle(&self, message: &Value, user: Option<&str>, now: SystemTime) -> Value {
         self.clock.set(now);
         let mut message = message.clone();
@@ -96,7 +97,7 @@ impl Bank {
     }
 }
 
-/// The handler's response to a message.
+/// Returns the handler's response to a message.
 pub fn respond(message: &Value) -> Value {
     let id = &message["id"];
     match answer(message) {
@@ -105,8 +106,9 @@ pub fn respond(message: &Value) -> Value {
     }
 }
 
-/// The handler: the result, or the error. It knows nothing of tokens. The state is its own, the
-/// arguments are those of the first round, and every answer was asked for.
+/// Handles a message and returns the result or the error. It knows nothing about tokens. The state
+/// was written by the handler itself, the arguments are those of the first round, and every answer
+/// was asked for.
 fn answer(message: &Value) -> Result<Value, Value> {
     let params = &message["params"];
     if message["method"] != "tools/call" {
@@ -134,14 +136,15 @@ fn answer(message: &Value) -> Result<Value, Value> {
         (Wizard::Code { bank }, Value::String(code)) if code == CODE => {
             return Ok(complete(&format!("Sent {amount} EUR to {to} at {bank}.")));
         }
-        // No answer, or a wrong one: the same question again. A real server counts wrong codes,
-        // because within the TTL a client can send one token with any number of guesses.
+        // If there is no answer, or a wrong one, the handler asks the same question again. A real
+        // server counts wrong codes, because within the TTL a client can send one token with any
+        // number of guesses.
         (asked, _) => asked,
     };
     ask(&next, &arguments)
 }
 
-/// Asks the open question of `state`, which it writes in plain.
+/// Asks the open question of `state`, and writes the state in plain.
 fn ask(state: &Wizard, arguments: &Arguments) -> Result<Value, Value> {
     let (name, kind, text) = state.question(arguments);
     let schema = json!({

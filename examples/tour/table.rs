@@ -1,11 +1,11 @@
-//! The table of attacks, and the log from which its last columns come.
+//! The table of attacks, and the log that its last columns are taken from.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
 static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Writes to [`LOG`].
+/// A writer to [`LOG`].
 struct Log;
 
 impl Write for Log {
@@ -19,7 +19,7 @@ impl Write for Log {
     }
 }
 
-/// Has every `tracing` event of the process written to [`LOG`], where an operator has a file.
+/// Writes every `tracing` event of the process to [`LOG`]. An operator would use a file.
 pub fn capture_log() {
     tracing_subscriber::fmt()
         .with_writer(|| Log)
@@ -28,7 +28,7 @@ pub fn capture_log() {
         .init();
 }
 
-/// Empties the log: the field `reason` of its events, each reason once.
+/// Empties the log and returns the field `reason` of its events, each reason once.
 pub fn take_reasons() -> String {
     let log = std::mem::take(&mut *LOG.lock().unwrap_or_else(PoisonError::into_inner));
     let log = String::from_utf8_lossy(&log);
@@ -41,7 +41,7 @@ pub fn take_reasons() -> String {
     reasons.join(", ")
 }
 
-/// Prints a row for each attack, and counts the rows and those that are not as expected.
+/// A printer of a row for each attack. It counts the rows and the unexpected ones.
 #[derive(Default)]
 pub struct Table {
     pub rows: usize,
@@ -53,8 +53,8 @@ impl Table {
         line("attack", "answer", "expected", "logged reason", "expected");
     }
 
-    /// `answer` is what the client saw. What the operator saw is what was logged since the last
-    /// row: `reason` should be all of it, and is empty where there should be nothing.
+    /// Prints a row. `answer` is the response that the client saw. The operator saw the log since
+    /// the last row: it must contain exactly `reason`, or nothing if `reason` is empty.
     pub fn row(&mut self, attack: &str, answer: &str, expected: &str, reason: &str) {
         let logged = take_reasons();
         line(attack, answer, expected, &logged, reason);

@@ -1,11 +1,11 @@
 //! Runs the official suite against servers that request-state seals, under each backend, alone and
-//! behind a proxy that sends each request to the other of two processes; with answers removed that
-//! nobody asked for, and with such answers allowed; and against a server that is not sealed, which
-//! must fail it.
+//! behind a proxy that sends each request to the other of two processes. Unsolicited answers are
+//! removed in some runs and allowed in others. It also runs the suite against a server that is not
+//! sealed, which must fail it.
 //!
-//! `mcp-conformance (some|all) NODE SUITE OUTPUT`: which settings, a Node.js of version 22 or later, the
-//! suite's `index.js`, and a directory for what the suite writes, which is emptied first.
-//! `scripts/mcp-conformance` brings the last three.
+//! `mcp-conformance (some|all) NODE SUITE OUTPUT`: the settings, a Node.js of version 22 or later,
+//! the suite's `index.js`, and a directory for the suite's output, which is emptied first.
+//! `scripts/mcp-conformance` supplies the last three.
 #![forbid(unsafe_code)]
 
 mod proxy;
@@ -30,19 +30,19 @@ type Failure = Box<dyn Error + Send + Sync>;
 const USAGE: &str =
     "usage: mcp-conformance (some|all) NODE SUITE OUTPUT; see scripts/mcp-conformance";
 
-/// How many scenarios run at once. Each is a process of Node.js.
+/// The number of concurrent scenarios. Each is a process of Node.js.
 const AT_ONCE: usize = 2;
 
-/// The servers of one run of all scenarios.
+/// The configuration of the servers for one run of all scenarios.
 #[derive(Clone, Copy)]
 struct Setting {
     /// An argument of `mcp-conformance-server`.
     server: &'static str,
-    /// Whether answers that nobody asked for reach the handlers.
+    /// Whether unsolicited answers reach the handlers.
     allows: bool,
-    /// Two processes behind a proxy, or one.
+    /// Whether there are two processes behind a proxy, instead of one.
     proxied: bool,
-    /// Whether it is run under `some`.
+    /// Whether the setting is run under `some`.
     in_some: bool,
 }
 
@@ -60,7 +60,7 @@ const SETTINGS: [Setting; 11] = [
     Setting::of("chacha20-poly1305").proxied(),
     Setting::of("hmac").in_some(),
     Setting::of("hmac").proxied(),
-    // The control: shows that it is the seal which stops a changed state, not the handler.
+    // The control: it shows that the seal rejects a changed state, and not the handler.
     Setting::of(UNSEALED).in_some(),
 ];
 
@@ -75,7 +75,8 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Whatever ends this, the servers end with it: dropping them kills them.
+/// Runs until done or until a signal arrives. In any case the servers end too, because dropping
+/// them kills them.
 async fn run_or_signal() -> Result<(), Failure> {
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {
@@ -104,7 +105,7 @@ async fn run() -> Result<(), Failure> {
     };
     let suite = Arc::new(Suite { node, index });
     suite.expect_scenarios().await?;
-    // What an earlier run left is not to be mistaken for what this one found.
+    // Removes the output of an earlier run, so that it is not mistaken for the output of this run.
     if output.exists() {
         std::fs::remove_dir_all(&output)?;
     }
@@ -156,7 +157,7 @@ impl Setting {
         self
     }
 
-    /// The arguments of `mcp-conformance-server`.
+    /// Returns the arguments of `mcp-conformance-server`.
     fn args(self) -> Vec<&'static str> {
         let allow = self.allows.then_some(ALLOW);
         [self.server].into_iter().chain(allow).collect()
@@ -179,12 +180,12 @@ impl Setting {
         format!("{}-{}", self.backend(), self.how())
     }
 
-    /// Whether an answer that nobody asked for does not reach the handlers.
+    /// Returns `true` if unsolicited answers do not reach the handlers.
     fn removes_answers(self) -> bool {
         self.server != UNSEALED && !self.allows
     }
 
-    /// Runs every scenario, one after the other.
+    /// Runs every scenario, one after the other, and returns the results.
     async fn run(self, suite: &Suite, output: &Path) -> Result<Column, Failure> {
         let directory = output.join(self.name());
         std::fs::create_dir_all(&directory)?;
@@ -199,7 +200,7 @@ impl Setting {
         Ok(Column::new(self, cells, Some(Traffic::of(&proxy.counts()))))
     }
 
-    /// For each scenario the number of checks, or what is wrong.
+    /// Returns, for each scenario, the number of checks or a description of the failure.
     async fn scenarios(
         self,
         suite: &Suite,

@@ -1,7 +1,7 @@
 //! A round-robin proxy: each request goes to the next server in turn.
 //!
-//! It notes which server gave out each `requestState`, and so knows whether the one that got it
-//! back is another.
+//! The proxy records which server issued each `requestState`. It can therefore determine whether a
+//! state returns to another server.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,24 +22,24 @@ use crate::Failure;
 
 const MAX_BODY: usize = 1 << 20;
 
-/// A running proxy. It stops when this is dropped.
+/// A running proxy. It stops when it is dropped.
 pub struct Proxy {
-    /// Where it listens, as `http://127.0.0.1:PORT/mcp`.
+    /// The address of the proxy, as `http://127.0.0.1:PORT/mcp`.
     pub url: String,
     counts: Arc<Mutex<Counts>>,
     task: AbortHandle,
 }
 
-/// What went through.
+/// The counts of requests and states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Requests that each server got.
+    /// The number of requests that each server received.
     pub requests: Vec<u64>,
-    /// States that came back to another server than the one that gave them out.
+    /// The number of states that returned to a server other than their issuer.
     pub crossed: u64,
-    /// States that came back to the server that gave them out.
+    /// The number of states that returned to their issuer.
     pub stayed: u64,
-    /// The server that gave out each state.
+    /// The server that issued each state.
     issuers: HashMap<String, usize>,
 }
 
@@ -68,7 +68,7 @@ impl Proxy {
         Ok(Self { url, counts, task })
     }
 
-    /// What went through until now.
+    /// Returns the counts so far.
     pub fn counts(&self) -> Counts {
         self.counts
             .lock()
@@ -101,13 +101,13 @@ impl Shared {
 
         let (mut head, body) = self.client.request(request).await?.into_parts();
         let body = to_bytes(Body::new(body), MAX_BODY).await?;
-        // The body is whole now.
+        // The body is complete now.
         head.headers.remove(header::TRANSFER_ENCODING);
         self.note(server, &body);
         Ok(Response::from_parts(head, Body::from(body)))
     }
 
-    /// Whose turn it is.
+    /// Counts the request and returns the server whose turn it is.
     fn next(&self, request: &Bytes) -> usize {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let total: u64 = counts.requests.iter().sum();
@@ -139,7 +139,7 @@ fn state_at(message: &Bytes, pointer: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A server that gives out its name as state.
+    /// Starts a server whose state is its own name.
     async fn server(name: &'static str) -> Uri {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let uri = format!("http://{}/mcp", listener.local_addr().unwrap());

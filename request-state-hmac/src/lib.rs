@@ -1,7 +1,7 @@
-//! The HMAC-SHA256 codec of [`request-state`](https://docs.rs/request-state): readable tokens, typed
-//! errors.
+//! The HMAC-SHA256 codec of [`request-state`](https://docs.rs/request-state), with readable tokens
+//! and typed errors.
 //!
-//! Add `request-state` with its feature `hmac` instead of this crate.
+//! Do not depend on this crate directly. Add `request-state` with its feature `hmac` instead.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -13,24 +13,26 @@ use request_state_core::{
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
-/// Names the algorithm, in the derivation of its key and in everything that is authenticated.
+/// The name of the algorithm, used in key derivation and in everything that is authenticated.
 const LABEL: &str = "request-state v1 hmac-sha256";
 
 const NONCE_LEN: usize = 16;
 const TAG_LEN: usize = 32;
 const CHECK_LEN: usize = 16;
 
-/// Authenticates with HMAC-SHA256 (RFC 2104): clients can read a state, and cannot change it.
+/// A codec that authenticates with HMAC-SHA256 (RFC 2104). Clients can read a state but cannot
+/// change it.
 ///
-/// For states that are not secret, where a token that can be read in a debugger is worth more than
-/// one that cannot. It knows a token of its own for another context from a forgery, so its errors
-/// are typed: `Invalid`, `Mismatch` and `Expired`. The [token
-/// format](https://docs.rs/request-state/latest/request_state/manual/token_format/) describes the tokens.
+/// Use it for states that are not secret, if being able to read tokens in a debugger is worth more
+/// to you than encryption. It distinguishes its own token for another context from a forgery, so
+/// its errors are typed: `Invalid`, `Mismatch` and `Expired`. The [token
+/// format](https://docs.rs/request-state/latest/request_state/manual/token_format/) describes the
+/// tokens.
 ///
-/// Nothing of the principal or the params is in a token, not even a digest to test a guess against.
-/// Who holds a token can read the state and when it expires.
+/// A token contains nothing of the principal or the params, not even a digest to test a guess
+/// against. Anyone who holds a token can read the state and its expiry time.
 ///
-/// The keys it holds are wiped when the last clone is dropped. There is no limit of seals.
+/// Its keys are wiped when the last clone is dropped. The number of seals is not limited.
 ///
 /// # Example
 ///
@@ -48,14 +50,14 @@ const CHECK_LEN: usize = 16;
 pub struct HmacCodec(Prepared<Hmac<Sha256>>);
 
 impl HmacCodec {
-    /// Creates a codec that seals with the first key of `keys` and opens with every one.
+    /// Creates a codec that seals with the first key of `keys` and opens with any of them.
     #[must_use]
     pub fn new(keys: &Keyring) -> Self {
         Self(keys.prepare(|key| keyed(key.derive(LABEL).as_slice())))
     }
 }
 
-/// The MAC with its key processed once, to be cloned for each token.
+/// Creates the MAC with its key already processed, to be cloned for each token.
 #[allow(clippy::expect_used, reason = "the error is for MACs of other kinds")]
 fn keyed(key: &[u8]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).expect("HMAC takes a key of any length (RFC 2104, section 2)")
@@ -88,8 +90,9 @@ impl RequestStateCodec for HmacCodec {
         }
         let mac = self.0.get(kid).ok_or(DecodeError::UnknownKey)?;
         let message = message(mac, kid, &body);
-        // The check says whether the tag is one of ours, for whatever context; the tag, whether it
-        // is for this one. In this order, only a token that we made is ever for another context.
+        // The check shows whether this server issued the tag, for any context. The tag shows
+        // whether it was issued for this context. Because the check is verified first, only a token
+        // of this server can be reported as issued for another context.
         let expected_check = check(message.clone(), received_tag);
         if !bool::from(expected_check.ct_eq(received_check)) {
             return Err(DecodeError::Unauthentic);
@@ -106,10 +109,10 @@ impl RequestStateCodec for HmacCodec {
     }
 }
 
-/// Everything that both MACs cover: `lp(label) ‖ lp(kid) ‖ lp(nonce ‖ payload)`.
+/// Computes the part that both MACs cover: `lp(label) ‖ lp(kid) ‖ lp(nonce ‖ payload)`.
 ///
-/// Each part has its length in front. Without that, the end of one part could be read as the start
-/// of the next, and pieces of two genuine tokens would make a third.
+/// Each part is preceded by its length. Without the lengths, the end of one part could be read as
+/// the start of the next, and pieces of two genuine tokens would make a third.
 fn message(mac: &Hmac<Sha256>, kid: &str, body: &[u8]) -> Hmac<Sha256> {
     let mut mac = mac.clone();
     for part in [LABEL.as_bytes(), kid.as_bytes(), body] {
@@ -118,21 +121,21 @@ fn message(mac: &Hmac<Sha256>, kid: &str, body: &[u8]) -> Hmac<Sha256> {
     mac
 }
 
-/// `HMAC(message ‖ lp(context))`.
+/// Computes `HMAC(message ‖ lp(context))`.
 fn tag(mut message: Hmac<Sha256>, context: &[u8]) -> [u8; TAG_LEN] {
     update(&mut message, context);
     finish(message)
 }
 
-/// The first 16 bytes of `HMAC(message ‖ lp(tag) ‖ lp("check"))`. It has one part more than what
-/// [`tag`] covers, so neither is ever the other.
+/// Computes the first 16 bytes of `HMAC(message ‖ lp(tag) ‖ lp("check"))`. This covers one part
+/// more than [`tag`] does, so the two never have the same input.
 fn check(mut message: Hmac<Sha256>, tag: &[u8; TAG_LEN]) -> [u8; CHECK_LEN] {
     update(&mut message, tag);
     update(&mut message, b"check");
     finish(message)
 }
 
-/// The first `N` bytes of a MAC, which has 32.
+/// Returns the first `N` bytes of a MAC, which has 32.
 fn finish<const N: usize>(mac: Hmac<Sha256>) -> [u8; N] {
     let mut first = [0; N];
     for (to, from) in first.iter_mut().zip(mac.finalize().into_bytes()) {
@@ -174,7 +177,7 @@ mod tests {
             let answer = codec.decode(&token, elsewhere);
             assert!(matches!(answer, Err(DecodeError::OtherContext)));
         }
-        // A forgery is one in whatever context.
+        // A forgery is rejected as a forgery in every context.
         for context in [&b"here"[..], b"there"] {
             for at in 2..token.len() {
                 let mut forged = token.clone().into_bytes();
@@ -189,7 +192,7 @@ mod tests {
                 );
             }
         }
-        // So is a token of another key under the same kid.
+        // The same holds for a token that another key sealed under the same kid.
         let stranger = self::codec(2).decode(&token, b"there");
         assert!(matches!(stranger, Err(DecodeError::Unauthentic)));
     }
@@ -243,8 +246,8 @@ mod tests {
         }
     }
 
-    /// The start of the context moved to the end of the payload, and the reverse: without lengths
-    /// in front, the MAC would cover the same bytes.
+    /// Moves the start of the context to the end of the payload, and the reverse. Without the
+    /// lengths, the MAC would cover the same bytes.
     #[test]
     fn the_border_between_payload_and_context_does_not_move() {
         let codec = codec(1);
@@ -269,7 +272,7 @@ mod tests {
         let (nonce, payload) = parts[0].split_at(NONCE_LEN);
         assert_eq!((nonce.len(), payload), (16, &b"state"[..]));
         assert_eq!(parts[1].len(), TAG_LEN + CHECK_LEN);
-        // And what is random in it leaves nothing fixed to compare.
+        // The random part leaves nothing fixed to compare.
         let again = codec.encode(b"state", context).unwrap();
         assert!(
             token
@@ -281,7 +284,8 @@ mod tests {
         );
     }
 
-    /// HMAC-SHA256 of project Wycheproof, with the functions that the codec calls.
+    /// Runs the HMAC-SHA256 test vectors of Project Wycheproof through the functions that the codec
+    /// calls.
     #[test]
     fn wycheproof() {
         let set = TestSet::load(TestName::HmacSha256).unwrap();

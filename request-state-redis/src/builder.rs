@@ -1,4 +1,4 @@
-//! The settings of a store, and the ways to one.
+//! The settings of a store, and the constructors.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::store::RedisStore;
 
 /// The settings of a [`RedisStore`].
 ///
-/// Made by [`RedisStore::builder`] or, for a cluster, `RedisStore::cluster`.
+/// Returned by [`RedisStore::builder`] or, for a cluster, by `RedisStore::cluster`.
 #[derive(Clone)]
 #[must_use]
 pub struct RedisStoreBuilder {
@@ -47,70 +47,72 @@ impl RedisStoreBuilder {
         self
     }
 
-    /// Sets the time limit of each call, connecting included. Default: one second.
+    /// Sets the time limit of each call, including connecting. Default: one second.
     ///
-    /// A call that takes longer fails, and the request is answered with -32603.
+    /// A call that takes longer fails, and the response to the request is the error -32603.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Sets how far the clocks of the servers that seal and of the Redis server may be apart. Default:
-    /// two minutes.
+    /// Sets the maximum difference between the clocks of the servers that seal and the clock of the
+    /// Redis server. Default: two minutes.
     ///
-    /// It has two parts: a replica accepts tokens that expire up to a minute beyond its own TTL, and its
-    /// clock may differ from that of Redis by the other minute. After the server has lost its history,
-    /// tokens are unavailable until they are issued this much later. Set it to zero in tests, where one
-    /// clock serves all.
+    /// The margin has two parts. A replica accepts tokens that expire up to a minute beyond its own
+    /// TTL, and its clock may differ from the clock of Redis by the other minute. After the Redis
+    /// server has lost its history, tokens are unavailable until they are issued this much later.
+    /// Set it to zero in tests, where all parties share one clock.
     pub fn clock_margin(mut self, margin: Duration) -> Self {
         self.clock_margin = margin;
         self
     }
 
-    /// Sets whether a server that restarts is trusted to have everything that it acknowledged. Default:
-    /// `false`, after each restart and failover older tokens are unavailable.
+    /// Sets whether a restarted server is trusted to have everything that it acknowledged. Default:
+    /// `false`, which makes older tokens unavailable after each restart and failover.
     ///
-    /// **Only for one node without replicas, with `appendonly yes` and `appendfsync always`, whose files
-    /// are never replaced by a backup.** What was redeemed while it was not trusted is not trusted afterwards:
-    /// switching it on loses the history once. Anything else can lose a redemption that it acknowledged, and a
-    /// used round could be redeemed again.
+    /// **Only for one node without replicas, with `appendonly yes` and `appendfsync always`, whose
+    /// files are never replaced by a backup.** Any other server can lose a redemption that it
+    /// acknowledged, and a used round could be redeemed again.
+    ///
+    /// Rounds redeemed while the server was not trusted are not trusted afterwards, so switching
+    /// this on loses the history once.
     pub fn trust_persistence(mut self, trust: bool) -> Self {
         self.trust_persistence = trust;
         self
     }
 
-    /// States, in the operator's name, that the server evicts nothing: `maxmemory-policy` is
+    /// Declares, on the operator's behalf, that the server evicts nothing: `maxmemory-policy` is
     /// `noeviction`, or `maxmemory` is 0.
     ///
-    /// **Only where `INFO memory` does not show it.** The store then checks nothing, and a server that
-    /// evicts lets used rounds be redeemed again.
+    /// **Only for servers whose `INFO memory` does not show this.** The store then checks nothing,
+    /// and a server that evicts lets used rounds be redeemed again.
     pub fn assume_noeviction(mut self) -> Self {
         self.assume_noeviction = true;
         self
     }
 
-    /// Sets what all keys start with. Default: `request-state:`.
+    /// Sets the prefix of all keys. Default: `request-state:`.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
         self
     }
 
-    /// Connects, checks that the server evicts nothing, and writes the birth marks that are missing.
+    /// Connects, checks that the server evicts nothing, and writes any missing birth marks.
     ///
     /// # Errors
     ///
-    /// A [`RedisStoreError`] that names the setting that is wrong.
+    /// Returns a [`RedisStoreError`]. If a setting is invalid, the error names it.
     pub async fn connect(self) -> Result<RedisStore, RedisStoreError> {
         let store = self.store()?;
         store.open().await?;
         Ok(store)
     }
 
-    /// Does what [`RedisStore::provision`] does, with these settings.
+    /// Does the same as [`RedisStore::provision`], with these settings.
     ///
     /// # Errors
     ///
-    /// A [`RedisStoreError`].
+    /// Returns a [`RedisStoreError`] if the server cannot be provisioned.
     pub async fn provision(self) -> Result<(), RedisStoreError> {
         self.store()?.provision_marks().await
     }
@@ -148,9 +150,10 @@ impl RedisStoreBuilder {
         let addresses = addresses.map_err(RedisStoreError::Url)?;
         #[cfg(feature = "cluster")]
         if self.cluster {
-            // The client repeats what it may. A nonce is first as often as it comes. It connects to the
-            // nodes of the URLs and then to those of the cluster, and waits for all of them: one that does
-            // not answer must leave time for the call.
+            // The client may retry commands: a nonce that was first stays first when its claim is
+            // repeated. The client connects to the nodes of the URLs and then to the nodes of the
+            // cluster, and waits for all of them. A node that does not answer must leave time for
+            // the call itself.
             let connection_timeout = self.timeout.checked_div(4).unwrap_or(self.timeout);
             let client = redis::cluster::ClusterClient::builder(addresses)
                 .tcp_settings(tcp())
@@ -176,32 +179,33 @@ impl RedisStore {
     ///
     /// # Errors
     ///
-    /// A [`RedisStoreError`] that names the setting that is wrong.
+    /// Returns a [`RedisStoreError`]. If a setting is invalid, the error names it.
     pub async fn connect(url: &str) -> Result<Self, RedisStoreError> {
         Self::builder(url).connect().await
     }
 
-    /// Returns a builder for the server at `url` with other settings.
+    /// Returns a builder for the server at `url`, for changing the settings.
     pub fn builder(url: &str) -> RedisStoreBuilder {
         RedisStoreBuilder::new(vec![url.to_owned()])
     }
 
-    /// Returns a builder for a Redis Cluster, of which `urls` are some nodes.
+    /// Returns a builder for a Redis Cluster. `urls` are some of its nodes.
     #[cfg(feature = "cluster")]
     pub fn cluster<U: Into<String>>(urls: impl IntoIterator<Item = U>) -> RedisStoreBuilder {
         RedisStoreBuilder::new(urls.into_iter().map(Into::into).collect()).of_cluster()
     }
 
-    /// Declares that an **empty** database has the whole history, so that the tokens of before are
-    /// redeemed at once. Run it once, by hand, before the first replica connects.
+    /// Declares that an **empty** database has the whole history, so that tokens issued earlier can
+    /// be redeemed at once. Run it once, by hand, before the first replica connects.
     ///
-    /// Without it, tokens issued before [`connect`](Self::connect) and up to two minutes afterwards are
-    /// unavailable. Never run it on a database that lost its data: every round that was used would be
-    /// good again.
+    /// Without it, tokens issued before [`connect`](Self::connect) and up to two minutes afterwards
+    /// are unavailable. Never run it on a database that lost its data: every used round would be
+    /// valid again.
     ///
     /// # Errors
     ///
-    /// [`RedisStoreError::NotEmpty`], or another [`RedisStoreError`].
+    /// Returns [`RedisStoreError::NotEmpty`] if the database has keys, or another
+    /// [`RedisStoreError`].
     pub async fn provision(url: &str) -> Result<(), RedisStoreError> {
         Self::builder(url).provision().await
     }
@@ -211,13 +215,14 @@ fn address(url: &str) -> redis::RedisResult<ConnectionInfo> {
     Ok(url.into_connection_info()?.set_tcp_settings(tcp()))
 }
 
-/// Calls share a connection: none waits until another is acknowledged.
+/// Returns the TCP settings. Calls share a connection, so none may wait until another is
+/// acknowledged.
 fn tcp() -> TcpSettings {
     TcpSettings::default().set_nodelay(true)
 }
 
 impl fmt::Debug for RedisStoreBuilder {
-    /// Prints the settings, and nothing of the URL, which may have a password in it.
+    /// Prints the settings, but not the URL, which may contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisStoreBuilder")
             .field("prefix", &self.prefix)

@@ -1,28 +1,28 @@
-//! The keys, and the layout of an entry.
+//! The keys and the layout of an entry.
 
 use std::time::Duration;
 
 use request_state_core::{Claim, Entry};
 
-/// How many buckets there are, each with a mark of its own: so that the slots of a cluster share the load.
+/// The number of buckets. Each has its own mark, so that the slots of a cluster share the load.
 pub(crate) const BUCKETS: u8 = 64;
 
 const NONCE: usize = 16;
 const PRESENTATION: usize = 32;
 const TIME: usize = 16;
 
-/// The bucket of an id. Ids are digests, so buckets are equally full.
+/// Returns the bucket of an ID. IDs are digests, so buckets are equally full.
 pub(crate) fn bucket(id: &[u8; 32]) -> u8 {
     let [first, ..] = *id;
     first % BUCKETS
 }
 
-/// The key of a bucket's mark. What is in braces chooses the slot of a cluster.
+/// Returns the key of a bucket's mark. The part in braces determines the slot of a cluster.
 pub(crate) fn mark_key(prefix: &str, bucket: u8) -> String {
     format!("{prefix}{{{bucket:02}}}:mark")
 }
 
-/// The key of an entry, in the slot of its bucket's mark.
+/// Returns the key of an entry, in the slot of its bucket's mark.
 pub(crate) fn entry_key(prefix: &str, id: &[u8; 32]) -> String {
     let bucket = bucket(id);
     format!(
@@ -31,7 +31,7 @@ pub(crate) fn entry_key(prefix: &str, id: &[u8; 32]) -> String {
     )
 }
 
-/// What a claim adds to the time at which it is made.
+/// Returns the part of an entry that precedes the time of the claim.
 pub(crate) fn head(claim: &Claim) -> Vec<u8> {
     [&claim.nonce[..], &claim.presentation[..]].concat()
 }

@@ -1,32 +1,32 @@
-//! Why a store cannot be opened, and what an error of Redis means for a redemption.
+//! The errors of opening a store, and the mapping of Redis errors to redemption errors.
 
 use std::time::Duration;
 
 use redis::RedisError;
 use request_state_core::StoreError;
 
-/// Why a [`RedisStore`](crate::RedisStore) cannot be opened.
+/// The reason why a [`RedisStore`](crate::RedisStore) cannot be opened.
 ///
-/// None of the texts holds a password.
+/// No error text contains a password.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RedisStoreError {
-    /// The URL cannot be parsed, or is of a kind that was not compiled in.
+    /// The URL cannot be parsed, or it needs a feature that was not compiled in.
     #[error("url is not valid: {0}")]
     Url(RedisError),
-    /// The time limit is zero or beyond a day.
+    /// The time limit is zero or more than a day.
     #[error("timeout is {} ms; it must be above 0 and at most a day", .0.as_millis())]
     Timeout(Duration),
     /// The prefix would put keys into the wrong slot of a cluster.
     #[error("prefix contains '{{' or '}}', which mark the part of a key that chooses its slot")]
     Prefix,
-    /// The server may evict entries, and a round whose entry is gone could be redeemed again.
+    /// The server may evict entries. A round whose entry was evicted could be redeemed again.
     #[error(
         "maxmemory is set and maxmemory-policy is {policy}; \
          set maxmemory-policy to noeviction, or maxmemory to 0"
     )]
     Evicts {
-        /// The policy that the server has.
+        /// The server's policy.
         policy: String,
     },
     /// The server does not show whether it evicts, or the user may not run `INFO`.
@@ -35,17 +35,17 @@ pub enum RedisStoreError {
          or make sure that the policy is noeviction and call assume_noeviction"
     )]
     PolicyHidden,
-    /// The server, or a proxy in front of it, does not show which process it is, or the user may not run
-    /// `INFO`.
+    /// The server, or a proxy in front of it, does not identify its process, or the user may not
+    /// run `INFO`.
     #[error(
         "INFO does not show run_id, master_replid and server_time_usec; use Redis 7 or Valkey, allow the \
          user to run INFO, and connect without a proxy that hides them"
     )]
     IdentityHidden,
-    /// There is no history to provision: the database was in use.
+    /// The database is not empty, so it cannot be provisioned.
     #[error("the database is not empty: it has {keys} keys; provision an empty one")]
     NotEmpty {
-        /// How many keys the database has.
+        /// The number of keys in the database.
         keys: u64,
     },
     /// The server did not answer in time.
@@ -77,7 +77,8 @@ impl RedisStoreError {
     pub(crate) fn breaks_connection(&self) -> bool {
         match self {
             Self::TimedOut(_) => true,
-            // A replica stays one for this connection, wherever the address points by now.
+            // A replica remains a replica for this connection, even if the address now points to
+            // another server.
             Self::Redis(error) => {
                 error.is_io_error()
                     || error.is_unrecoverable_error()
@@ -88,8 +89,8 @@ impl RedisStoreError {
     }
 }
 
-/// `Full` is for the one error that says that nothing was written. Nothing else is told apart:
-/// after `MOVED`, `READONLY`, a time-out or a lost connection nobody knows what was.
+/// `Full` is for the only error that proves that nothing was written. All other errors are treated
+/// alike: after `MOVED`, `READONLY`, a timeout or a lost connection, the outcome is unknown.
 impl From<RedisStoreError> for StoreError {
     fn from(error: RedisStoreError) -> Self {
         match &error {

@@ -1,7 +1,7 @@
-//! Single use for [`request-state`](https://docs.rs/request-state) with any number of replicas: keeps in
-//! Redis 7 or Valkey which rounds and tokens were redeemed.
+//! Single use for [`request-state`](https://docs.rs/request-state) with any number of replicas. The
+//! store records redeemed rounds and tokens in Redis 7 or Valkey.
 //!
-//! [`RedisStore`] is a [`RedemptionStore`](request_state_core::RedemptionStore). Give it to
+//! [`RedisStore`] is a [`RedemptionStore`](request_state_core::RedemptionStore). Pass it to
 //! `Boundary::once`, `SealedService::once` or `Sealer::open_once`:
 //!
 //! ```no_run
@@ -16,80 +16,88 @@
 //! }
 //! ```
 //!
-//! # What the server needs
+//! # Requirements of the server
 //!
-//! - **Redis 7 or Valkey**, and a user that may run `EVAL`, `EVALSHA`, `GET`, `GETRANGE`, `SET`, `DEL`,
-//!   `TIME` and `INFO` on the keys `request-state:*`. [`RedisStore::provision`] also needs `DBSIZE`, and a
-//!   cluster `CLUSTER SLOTS`.
-//! - **`maxmemory-policy noeviction`**, or `maxmemory 0`. With any other policy [`RedisStore::connect`] is
-//!   an error: an entry that is evicted is a round that counts again. When the server is full, requests
-//!   are answered with -32603. The policy is read when the store connects, when it reconnects, and
-//!   whenever a mark is set anew, and once a minute.
-//! - **Memory**: about 300 bytes for each redemption, for as long as its flow may live, and the kept
-//!   answers.
-//! - **A clock** within a minute of those of your servers.
-//! - **Persistence is optional.** It saves your users nothing by default, see below, and costs nothing in
-//!   safety when it is lax.
+//! - **Redis 7 or Valkey**, with a user that may run `EVAL`, `EVALSHA`, `GET`, `GETRANGE`, `SET`,
+//!   `DEL`, `TIME` and `INFO` on the keys `request-state:*`. [`RedisStore::provision`] also needs
+//!   `DBSIZE`, and a cluster needs `CLUSTER SLOTS`.
+//! - **`maxmemory-policy noeviction`**, or `maxmemory 0`. With any other policy
+//!   [`RedisStore::connect`] returns an error, because a round whose entry is evicted counts again.
+//!   When the server is full, the response to each request is the error -32603. The policy is read
+//!   when the store connects, when it reconnects, whenever a mark is set anew, and once a minute.
+//! - **Memory**: about 300 bytes for each redemption, for the maximum lifetime of its flow, plus
+//!   the kept answers.
+//! - **A clock** within a minute of the clocks of your servers.
+//! - **Persistence is optional.** By default it does not keep tokens available across a restart,
+//!   see below. Lax settings do not reduce safety.
 //!
-//! For TLS, use a `rediss://` URL, and switch on a TLS feature of the crate `redis`, such as
+//! For TLS, use a `rediss://` URL and enable a TLS feature of the crate `redis`, such as
 //! `tokio-rustls-comp`.
 //!
-//! # What happens when data is lost
+//! # Loss of data
 //!
-//! Redis acknowledges writes that it may lose: all of them without persistence, the last second with
-//! `appendfsync everysec`, the end of the stream when a replica takes over. So the store does not rely on
-//! it. It keeps marks that name the process with the whole history (`run_id` and `master_replid`) and the
-//! time at which that history begins. A mark that is missing, or that names another process, is set
-//! anew, and every token that may be older is **unavailable**: -32603, and the client starts a new flow.
+//! Redis can lose writes that it acknowledged: all of them without persistence, those of the last
+//! second with `appendfsync everysec`, and the end of the stream when a replica takes over. The
+//! store therefore does not rely on acknowledgments. It keeps marks that name the process with the
+//! whole history (`run_id` and `master_replid`) and the time at which that history begins. If a
+//! mark is missing or names another process, it is set anew, and every token that may be older is
+//! **unavailable**: the response is the error -32603, and the client starts a new flow.
 //!
 //! | event | tokens issued before it | tokens issued afterwards |
 //! |---|---|---|
-//! | the server restarts, with whatever data | unavailable | unavailable for two minutes, then redeemed |
+//! | the server restarts, with any data | unavailable | unavailable for two minutes, then redeemed |
 //! | a replica takes over, in a cluster or not | unavailable, in its slots | unavailable for two minutes, then redeemed |
 //! | a slot moves to another node | unavailable, in that slot | unavailable for two minutes, then redeemed |
 //! | the first replica attaches, or the primary has been without one for `repl-backlog-ttl` (an hour) | unavailable | unavailable for two minutes, then redeemed |
 //! | the database is emptied | unavailable | unavailable for two minutes, then redeemed |
-//! | the server does not answer, is full, or is loading its data | unavailable meanwhile | redeemed |
+//! | the server does not answer, is full, or is loading its data | unavailable until it recovers | redeemed |
 //!
-//! The two minutes are the [`clock_margin`](RedisStoreBuilder::clock_margin). They also follow the first
-//! connection to a new database, unless [`RedisStore::provision`] was run before. No restart of your
-//! servers is needed in any of these cases.
+//! The two minutes are the [`clock_margin`](RedisStoreBuilder::clock_margin). They also apply after
+//! the first connection to a new database, unless [`RedisStore::provision`] was run before. You do
+//! not need to restart your servers in any of these cases.
 //!
-//! One node with `appendonly yes`, `appendfsync always` and `no-appendfsync-on-rewrite no` (the default) loses
-//! nothing that it acknowledged. [`trust_persistence`](RedisStoreBuilder::trust_persistence) lets its restarts go unnoticed.
+//! One node with `appendonly yes`, `appendfsync always` and `no-appendfsync-on-rewrite no` (the
+//! default) loses nothing that it acknowledged. With
+//! [`trust_persistence`](RedisStoreBuilder::trust_persistence), its restarts do not make tokens
+//! unavailable.
 //!
-//! # What is not covered
+//! # Cases that are not covered
 //!
-//! A used round could be redeemed again:
+//! In these cases a used round could be redeemed again:
 //!
-//! - **by `Sealer::open_once`, after a loss of data, where a shorter TTL was deployed** while tokens of the
-//!   longer one were still good: the time at which such a token was issued is computed from its expiry and
-//!   the TTL. Change the key with the TTL. Rounds of a boundary carry the beginning of their flow.
-//! - **in a split brain**: two primaries that both accept writes. `min-replicas-to-write 1` and
-//!   `min-replicas-max-lag` bound the time. So it is when a primary that was replaced is used again and was
-//!   never told: it was frozen and goes on, or the promotion of its replica was taken back. Restart it, or
-//!   empty it, before it gets its clients back.
-//! - **after entries are deleted by hand** and the marks are not: delete with `FLUSHDB`, which removes
-//!   both. The same holds for data that is put back into a live server, by `RESTORE`, `SWAPDB` or
-//!   `DEBUG RELOAD NOSAVE`, and of a machine that is resumed from a snapshot of its memory: delete the marks (`request-state:{00}:mark` to `request-state:{63}:mark`)
-//!   afterwards.
-//! - **when a slot comes back** to a node that had it before, and the node in between lost data and took no
-//!   claim in it since: the mark still names the first node. The same holds for a slot whose move was broken
-//!   off when some entries were gone and the mark was not. Delete the marks of slots that you move.
-//! - **behind a proxy that hides `run_id`** or returns that of another server, such as one that spreads
-//!   reads and writes over several.
-//! - **when a node that takes over has a clock that is behind or ahead** by more than the margin.
-//! - **when eviction is switched on** while the store is connected: the policy is read again with the next
-//!   connection, and with the first claim of each bucket in a minute. Until then, what was evicted counts
-//!   again, and eviction that is over by then is not noticed. A server that is found to evict is not used until its policy is changed back, and has then lost its
-//!   history.
-//! - **after [`RedisStore::provision`]** on a database that lost its data.
+//! - **With `Sealer::open_once`, after a loss of data, if a shorter TTL was deployed** while tokens
+//!   with the longer TTL were still valid. The store's history is compared with the time at which a
+//!   token was issued, and this time is computed from the token's expiry and the TTL. Change the
+//!   key together with the TTL. Rounds of a boundary contain the beginning of their flow.
+//! - **In a split brain**: two primaries accept writes. `min-replicas-to-write 1` and
+//!   `min-replicas-max-lag` limit the time. The same holds if a primary that was replaced is used
+//!   again without having been told: it was frozen and resumes, or the promotion of its replica was
+//!   reverted. Restart it, or empty it, before its clients reach it again.
+//! - **After entries are deleted by hand** while the marks are kept: delete with `FLUSHDB`, which
+//!   removes both. The same holds for data that is restored into a running server, by `RESTORE`,
+//!   `SWAPDB` or `DEBUG RELOAD NOSAVE`, and for a machine that is resumed from a snapshot of its
+//!   memory: delete the marks (`request-state:{00}:mark` to `request-state:{63}:mark`) afterwards.
+//! - **When a slot returns** to a node that had it before, if the node in between lost data and
+//!   received no claim in that slot since: the mark still names the first node. The same holds for
+//!   a slot whose migration was aborted after some entries had been moved but before the mark was.
+//!   Delete the marks of slots that you move.
+//! - **Behind a proxy that hides `run_id`** or returns the `run_id` of another server, such as a
+//!   proxy that distributes reads and writes over several servers.
+//! - **When a node that takes over has a clock that is behind or ahead** by more than the margin.
+//! - **When eviction is switched on** while the store is connected. The policy is read again with
+//!   the next connection, and with the first claim of each bucket in a minute. Until then, evicted
+//!   rounds count again, and eviction that has ended by then is not noticed. Once the store finds
+//!   that a server evicts, it does not use the server until the policy is changed back. The server
+//!   has then lost its history.
+//! - **After [`RedisStore::provision`]** on a database that lost its data.
 //!
 //! # Cost
 //!
-//! One round trip and one script for each redemption. The script reads `INFO` for the identity each time,
-//! because a connection can outlive it: a primary that becomes a replica and then a primary again keeps
-//! its clients. [Performance](https://docs.rs/request-state/latest/request_state/manual/performance/) has the figures.
+//! Each redemption takes one round trip and one script. The script reads the identity from `INFO`
+//! each time, because a connection can outlive it: a primary that becomes a replica and then a
+//! primary again keeps its clients.
+//! [Performance](https://docs.rs/request-state/latest/request_state/manual/performance/) has the
+//! figures.
 //!
 //! # Features
 //!

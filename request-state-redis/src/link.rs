@@ -1,4 +1,4 @@
-//! The connection: opened when it is needed, shared by all calls, and replaced when it breaks.
+//! The connection. It is opened on demand, shared by all calls, and replaced when it breaks.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,18 +15,18 @@ use tokio::time::timeout;
 
 use crate::error::RedisStoreError;
 
-/// How long after one client of a cluster another may be opened.
+/// The minimum time between opening two clients of a cluster.
 #[cfg(feature = "cluster")]
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Where the server is.
+/// The address of the server.
 pub(crate) enum Target {
     Single(redis::Client),
     #[cfg(feature = "cluster")]
     Cluster(Box<redis::cluster::ClusterClient>),
 }
 
-/// A connection that any number of calls may use at once.
+/// A connection that any number of calls can use concurrently.
 #[derive(Clone)]
 pub(crate) enum Connection {
     Single(MultiplexedConnection),
@@ -63,20 +63,20 @@ impl Connection {
 
 /// The connection of a store.
 ///
-/// The reconnecting `ConnectionManager` of `redis` does not serve: it gives up for good when the server
-/// is still loading its data, does not notice a peer that only stopped answering, and reconnects without
-/// a chance to read the server's settings.
+/// The reconnecting `ConnectionManager` of `redis` is not suitable. It gives up permanently when
+/// the server is still loading its data, does not notice a peer that only stopped answering, and
+/// reconnects without an opportunity to read the server's settings.
 pub(crate) struct Link {
     target: Target,
-    /// With a number that is new for each connection.
+    /// The open connection, with a number that is new for each connection.
     open: StdMutex<Option<(u64, Connection)>>,
-    /// Held by the one call that connects, with how many connections there were.
+    /// The number of connections so far. The call that connects holds the lock.
     connecting: Mutex<u64>,
-    /// Whether a probe is on its way.
+    /// Whether a probe is in progress.
     probing: AtomicBool,
 }
 
-/// Ends a probe, also where its runtime ends it.
+/// A guard that marks the end of a probe, even if the runtime drops the probe.
 struct Probing(Arc<Link>);
 
 impl Drop for Probing {
@@ -95,8 +95,8 @@ impl Link {
         }
     }
 
-    /// Returns the connection and its number. Where there is none, opens one, of which `prepare` must
-    /// approve.
+    /// Returns the connection and its number. If there is none, opens one. `prepare` must approve a
+    /// new connection.
     pub(crate) async fn get<F>(
         &self,
         prepare: impl FnOnce(Connection) -> F + Send,
@@ -119,8 +119,8 @@ impl Link {
         Ok(open)
     }
 
-    /// Forgets the connection of this number. The next call opens another. That of a cluster stays until
-    /// another is open.
+    /// Discards the connection with this number. The next call opens another. A cluster's
+    /// connection is kept until another is open.
     pub(crate) fn discard(self: &Arc<Self>, number: u64) {
         if self.current().is_none_or(|(current, _)| current != number) {
             return;
@@ -132,27 +132,31 @@ impl Link {
         }
     }
 
-    /// Opens another connection to a cluster, unless somebody does.
+    /// Opens another connection to a cluster, unless one is already being opened.
     ///
-    /// The client of a cluster replaces a connection that breaks by itself. But it goes on sending to a
-    /// node that only stopped answering, and never asks the others who took over its slots. A new client
-    /// asks. The nodes that answer must not wait for it: their calls use the old one meanwhile.
+    /// The client of a cluster replaces broken connections by itself. But it keeps sending to a
+    /// node that only stopped answering, and never asks the other nodes which of them took over its
+    /// slots. A new client does ask. Calls to the nodes that do answer must not wait for the new
+    /// client, so they use the old one meanwhile.
     #[cfg(feature = "cluster")]
     async fn replace(self: Arc<Self>) {
         let Ok(mut number) = self.connecting.try_lock() else {
             return;
         };
-        // The policy of its nodes is read with the claims. After an error the next call that fails comes here again.
+        // The policy of the nodes is read with the claims. After an error, the next call that fails
+        // comes here again.
         if let Ok(connection) = self.target.connect().await {
             *number = number.wrapping_add(1);
             self.set(Some((*number, connection)));
         }
-        // Where a whole shard is gone, every call to it fails at once, and each client connects to every node.
+        // If a whole shard is down, every call to it fails at once, and each new client connects to
+        // every node.
         tokio::time::sleep(PAUSE).await;
     }
 
-    /// Finds out whether the connection of this number still serves the node that has `key`, and discards it
-    /// if not: the call that would have noticed was dropped before its time limit.
+    /// Checks whether the connection with this number still reaches the node that has `key`, and
+    /// discards the connection if not. The call that would have noticed was dropped before its time
+    /// limit.
     pub(crate) fn probe(
         self: &Arc<Self>,
         number: u64,
@@ -160,7 +164,7 @@ impl Link {
         key: String,
         limit: Duration,
     ) {
-        // Outside of a runtime there is none to ask.
+        // Outside of a runtime, no probe can be spawned.
         let Ok(runtime) = Handle::try_current() else {
             return;
         };
@@ -183,7 +187,7 @@ impl Link {
     }
 
     fn current(&self) -> Option<(u64, Connection)> {
-        // No code that can panic runs while it is locked.
+        // No code that can panic runs while the mutex is locked.
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.clone()
     }
@@ -194,7 +198,7 @@ impl Link {
 }
 
 impl fmt::Debug for Link {
-    /// Prints the address, and nothing of the credentials.
+    /// Prints the address, but not the credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.target {
             Target::Single(client) => write!(f, "{}", client.get_connection_info().addr()),

@@ -1,4 +1,4 @@
-//! The scripts that run within the server, each of them one atomic step.
+//! The scripts that run within the server. Each is one atomic step.
 
 use redis::{Cmd, ErrorKind, RedisResult, ServerErrorKind, Value};
 
@@ -7,7 +7,7 @@ use crate::link::Connection;
 const IDENTITY: &str = include_str!("lua/identity.lua");
 const HISTORY: &str = include_str!("lua/history.lua");
 
-/// A script, and the digest under which a server has it once it ran.
+/// A script, and the digest that identifies it to a server that has run it before.
 pub(crate) struct Script {
     text: String,
     digest: String,
@@ -20,7 +20,7 @@ impl Script {
         Self { text, digest }
     }
 
-    /// Runs the script: by its digest, and where the server has not seen it yet, by its text.
+    /// Runs the script by its digest or, if the server does not know the script yet, by its text.
     pub(crate) async fn run(
         &self,
         connection: &mut Connection,
@@ -42,7 +42,7 @@ impl Script {
     }
 }
 
-/// All scripts, for the settings of a store.
+/// All scripts, prepared for the settings of a store.
 pub(crate) struct Scripts {
     pub(crate) claim: Script,
     pub(crate) find: Script,
@@ -70,9 +70,9 @@ impl Scripts {
     }
 }
 
-/// What the scripts with a history return.
+/// The reply of a script that checks the history.
 pub(crate) enum Reply {
-    /// The mark was missing or named another process. It is set anew.
+    /// The mark was missing or named another process. It has been set anew.
     Forgot,
     /// The history begins after the limit that the script was given.
     Young,
@@ -80,14 +80,14 @@ pub(crate) enum Reply {
     First,
     /// There is no entry.
     None,
-    /// The mark is there, or was set.
+    /// The mark exists or has been set.
     Marked,
-    /// An entry, and the time by the server's clock.
+    /// An entry, and the time according to the server's clock.
     Entry { bytes: Vec<u8>, now_ms: u64 },
 }
 
 impl Reply {
-    /// Returns `None` for what no script returns.
+    /// Parses a reply. Returns `None` for a value that no script returns.
     pub(crate) fn parse(value: Value) -> Option<Self> {
         match value {
             Value::BulkString(word) => match word.as_slice() {

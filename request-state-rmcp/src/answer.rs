@@ -1,4 +1,4 @@
-//! What rmcp answers the three methods with, as it is kept and given again.
+//! The results of the three methods, stored as JSON and read back.
 
 use request_state_core::{Refusal, Reply};
 use rmcp::ErrorData;
@@ -9,7 +9,7 @@ use rmcp::model::{
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-/// An answer that can be kept as the `result` of a JSON-RPC response, and be read from it.
+/// A result that can be stored as the `result` of a JSON-RPC response, and read back from it.
 pub(crate) trait Answer: Clone + Into<ServerResult> {
     fn read(result: Value) -> serde_json::Result<Self>;
 }
@@ -49,7 +49,7 @@ impl Answer for CustomResult {
 }
 
 impl Answer for ServerResult {
-    /// As it is: which type it was is not in the JSON.
+    /// Wraps the JSON unchanged: it does not contain the type of the result.
     fn read(result: Value) -> serde_json::Result<Self> {
         Ok(Self::CustomResult(CustomResult(result)))
     }
@@ -59,7 +59,7 @@ fn result_type(result: &Value) -> Option<&str> {
     result.get("resultType")?.as_str()
 }
 
-/// An answer as the `result` of a response.
+/// A serializer of a handler's result as the `result` of a response.
 pub(crate) struct Written<'a, A>(pub(crate) &'a A);
 
 impl<A: Answer> Serialize for Written<'_, A> {
@@ -69,7 +69,7 @@ impl<A: Answer> Serialize for Written<'_, A> {
     }
 }
 
-/// What the client is answered in the handler's place.
+/// Returns the response that the client receives in place of the handler's.
 pub(crate) fn instead<A: Answer>(reply: Reply) -> Result<A, ErrorData> {
     match reply {
         Reply::Refused(refusal) => Err(refused(&refusal)),

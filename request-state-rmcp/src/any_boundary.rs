@@ -1,4 +1,4 @@
-//! A boundary, with single use or without.
+//! A boundary with or without single use.
 
 use std::fmt;
 
@@ -9,13 +9,14 @@ use request_state_core::{
 use serde::Serialize;
 use serde_json::Value;
 
-/// What [`SealedService::new`](crate::SealedService::new) puts around a handler. A [`Sealer`], a
-/// [`Boundary`] and an [`OnceBoundary`] convert to it.
+/// The boundary that [`SealedService::new`](crate::SealedService::new) puts around a handler.
+/// [`Sealer`], [`Boundary`] and [`OnceBoundary`] convert to it.
 #[derive(Clone)]
 pub enum AnyBoundary<C> {
-    /// A round may be answered again and again until its token expires.
+    /// A boundary without single use: a client can answer a round repeatedly until its token
+    /// expires.
     Plain(Boundary<C>),
-    /// A round counts once.
+    /// A boundary with single use: each round counts once.
     Once(OnceBoundary<C>),
 }
 
@@ -48,7 +49,7 @@ impl<C> From<OnceBoundary<C>> for AnyBoundary<C> {
 }
 
 impl<C: RequestStateCodec> AnyBoundary<C> {
-    /// The boundary without its store.
+    /// Returns the boundary without its store.
     pub(crate) fn plain(&self) -> &Boundary<C> {
         match self {
             Self::Plain(boundary) => boundary,

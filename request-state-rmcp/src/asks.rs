@@ -1,4 +1,4 @@
-//! Who makes a request.
+//! The sender of a request.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,13 +8,13 @@ use request_state_core::{Principal, Unidentified};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
-/// Says who makes a request.
+/// A function that returns the sender of a request.
 type Who = dyn Fn(&RequestContext<RoleServer>) -> Result<Principal, Unidentified> + Send + Sync;
 
-/// Where the principal of a request comes from.
+/// The source of a request's principal.
 #[derive(Clone)]
 pub(crate) enum Asks {
-    /// The server was never told.
+    /// No source was set.
     Nobody,
     Known(Arc<Who>),
 }
@@ -37,8 +37,8 @@ impl Asks {
     }
 }
 
-/// Warns that a server over HTTP does not tell its users apart: once in a process for each server's
-/// name, since rmcp makes a service for each session.
+/// Warns that a server over HTTP does not distinguish its users. The warning is logged once per
+/// process for each server name, because rmcp creates a service for each session.
 fn warn_once(server: &str) {
     static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);

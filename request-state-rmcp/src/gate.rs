@@ -1,4 +1,4 @@
-//! Opening and sealing in terms of rmcp.
+//! Opening and sealing of rmcp's types.
 
 use request_state_core::{
     Incoming, Opened, Principal, Reply, RequestStateCodec, Round, SealError, Sender, Token,
@@ -23,9 +23,9 @@ pub(crate) struct Gate<C> {
 }
 
 impl<C: RequestStateCodec> Gate<C> {
-    /// Puts the plain state in the place of the client's token and leaves only the answers that were
-    /// asked for. Or the request is answered in the handler's place. The handler finds the round in
-    /// the context.
+    /// Replaces the client's token with the plain state and removes every answer that was not asked
+    /// for, or returns a reply to send instead of calling the handler. Puts the round into the
+    /// context, for the handler.
     pub(crate) async fn open<P: Params>(
         &self,
         method: &str,
@@ -49,15 +49,15 @@ impl<C: RequestStateCodec> Gate<C> {
         Ok(round)
     }
 
-    /// The same for a request that rmcp has no type for: one of the three methods whose params are
-    /// not what rmcp expects, with a `requestState` that is a number, say.
+    /// Does the same as [`open`](Self::open) for a request without a type in rmcp: one of the three
+    /// methods with params that rmcp does not expect, such as a `requestState` that is a number.
     pub(crate) async fn open_custom(
         &self,
         request: &mut CustomRequest,
         context: &mut RequestContext<RoleServer>,
     ) -> Result<Round, Reply> {
         if !self.boundary.plain().covers(&request.method) {
-            // Who asks makes no difference, and finding out may be expensive.
+            // The principal makes no difference here, and determining it may be expensive.
             let round = Round::uncovered();
             context.extensions.insert(round.clone());
             return Ok(round);
@@ -75,41 +75,41 @@ impl<C: RequestStateCodec> Gate<C> {
         Ok(round)
     }
 
-    /// Removes the state and the answers of a request without an id, which rmcp takes for a
-    /// notification.
+    /// Removes the state and the answers of a request without an ID. rmcp treats such a request as
+    /// a notification.
     pub(crate) fn strip(&self, notification: &mut CustomNotification) {
         let boundary = self.boundary.plain();
         if !boundary.covers(&notification.method) {
             return;
         }
         let mut message = message(&notification.method, &mut notification.params);
-        // Neither a rejection nor a response: a message without an id has none.
+        // The result is neither a rejection nor a response: a message without an ID has none.
         drop(boundary.open_request(&mut message, None));
         notification.params = params(message);
     }
 
-    /// Seals what the handler asked, for the request of `round`.
+    /// Seals the handler's result for the request of `round`.
     pub(crate) fn seal(
         &self,
         round: &Round,
         mut result: InputRequiredResult,
     ) -> Result<InputRequiredResult, ErrorData> {
-        // A handler can set it to something else, and the plain state would leave.
+        // A handler can set another type, and the plain state would then leave the server.
         result.result_type = ResultType::INPUT_REQUIRED;
         let mut json = serde_json::to_value(&result).map_err(|_| internal_error())?;
         let boundary = self.boundary.plain();
         boundary.seal_result(round, &mut json).map_err(not_sealed)?;
         let token = match json.get("requestState").and_then(Value::as_str) {
             Some(token) => token.to_owned(),
-            // Another method's, which may not ask: this fails and is logged. Nothing would check the
-            // answers.
+            // The method is one that may not ask questions, so nothing would check the answers.
+            // This fails and is logged.
             None => boundary.seal(round, &[], None).map_err(not_sealed)?,
         };
         result.request_state = Some(token);
         Ok(result)
     }
 
-    /// The same for a result that rmcp has no type for.
+    /// Does the same as [`seal`](Self::seal) for a result without a type in rmcp.
     pub(crate) fn seal_custom(
         &self,
         round: &Round,
@@ -122,7 +122,7 @@ impl<C: RequestStateCodec> Gate<C> {
         Ok(result)
     }
 
-    /// Keeps an answer for repetitions of its request, where that is wanted.
+    /// Keeps an answer for repetitions of its request, if the policy asks for that.
     pub(crate) async fn keep<A: Answer>(&self, round: &Round, answer: &Result<A, ErrorData>) {
         if let AnyBoundary::Once(once) = &self.boundary {
             once.keep_answer(round, answer.as_ref().map(Written).as_ref())
@@ -145,13 +145,13 @@ fn sender<'a>(
     };
     match version {
         Some(version) => sender.version(version),
-        // The version of the boundary would be a guess.
+        // Using the boundary's version would be a guess.
         None => sender.no_version(),
     }
 }
 
-/// The version that the request itself names, else the one of the session. What the request names is
-/// never guessed at: if it is not a string, there is none.
+/// Returns the version named in the request itself, or else the version of the session. If the
+/// request names a version that is not a string, returns `None` and does not guess.
 fn version(context: &RequestContext<RoleServer>) -> Option<String> {
     match context.meta.get("io.modelcontextprotocol/protocolVersion") {
         Some(version) => version.as_str().map(str::to_owned),
@@ -161,12 +161,12 @@ fn version(context: &RequestContext<RoleServer>) -> Option<String> {
     }
 }
 
-/// The JSON-RPC id of the request.
+/// Returns the JSON-RPC ID of the request.
 fn id(context: &RequestContext<RoleServer>) -> Value {
     context.id.clone().into_json_value()
 }
 
-/// The message that rmcp took apart, without its id.
+/// Assembles the message that rmcp took apart, without its ID.
 fn message(method: &str, params: &mut Option<Value>) -> Value {
     let mut message = json!({"jsonrpc": "2.0", "method": method});
     if let (Some(params), Some(message)) = (params.take(), message.as_object_mut()) {
@@ -179,7 +179,7 @@ fn params(mut message: Value) -> Option<Value> {
     message.as_object_mut()?.remove("params")
 }
 
-/// The cause has been logged, and must not reach the client.
+/// Converts the error of a failed seal. The cause has been logged and must not reach the client.
 fn not_sealed(_: SealError) -> ErrorData {
     internal_error()
 }

@@ -1,6 +1,7 @@
-//! The wrapper as a `ServerHandler`: opens and seals where a state may be, and passes on the rest.
+//! The wrapper as a `ServerHandler`: it opens and seals where a state may occur, and forwards
+//! everything else.
 
-// Also what rmcp has deprecated: older clients use it.
+// Deprecated methods are forwarded too, because older clients use them.
 #![allow(deprecated)]
 
 use std::borrow::Cow;
@@ -28,7 +29,7 @@ where
     S: ServerHandler,
     C: RequestStateCodec + 'static,
 {
-    // What may carry a state.
+    // Methods that may carry a state.
 
     async fn call_tool(
         &self,
@@ -47,7 +48,7 @@ where
             Ok(CallToolResponse::InputRequired(result)) => {
                 self.gate.seal(&round, result).map(Into::into)
             }
-            // Complete, or a task, neither of which has a state; or an error.
+            // A complete result or a task, which have no state, or an error.
             other => other,
         };
         self.gate.keep(&round, &answer).await;
@@ -110,7 +111,7 @@ where
             Ok(round) => round,
             Err(reply) => return instead(reply),
         };
-        // Also where the method is another: what answers it must not let a plain state out.
+        // The same applies to other methods: their results must not let a plain state out.
         let answer = match self.inner.on_custom_request(request, context).await {
             Ok(result) => self.gate.seal_custom(&round, result),
             Err(error) => Err(error),
@@ -130,7 +131,7 @@ where
             .await;
     }
 
-    // What is passed on.
+    // Methods that are forwarded.
 
     fn get_info(&self) -> ServerConfig {
         self.inner.get_info()

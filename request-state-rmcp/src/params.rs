@@ -1,4 +1,4 @@
-//! Where rmcp keeps the state and the answers of each request.
+//! The location of the state and the answers in rmcp's params of each request.
 
 use rmcp::model::{
     CallToolRequestParams, GetPromptRequestParams, InputResponses, ReadResourceRequestParams,
@@ -7,22 +7,22 @@ use serde::Serialize;
 
 /// Params that may carry a state. They serialize to the JSON that is bound.
 pub(crate) trait Params: Serialize + Sync {
-    /// The name of the tool or prompt, or the URI of the resource.
+    /// Returns the name of the tool or prompt, or the URI of the resource.
     fn name(&self) -> &str;
 
-    /// The token that the client sent.
+    /// Returns the token that the client sent.
     fn token(&self) -> Option<&str>;
 
-    /// Sets the state that the handler sees.
+    /// Sets the state that the handler receives.
     fn set_state(&mut self, plain: Option<String>);
 
-    /// The client's answers, as they arrived.
+    /// Returns the client's answers, as received.
     fn given_answers(&self) -> Option<&InputResponses>;
 
-    /// The client's answers.
+    /// Returns a mutable reference to the client's answers.
     fn answers(&mut self) -> &mut Option<InputResponses>;
 
-    /// Leaves the answers that `filter` leaves, and none where none is left.
+    /// Keeps only the answers that `filter` keeps. If none is left, removes the member.
     fn filter_answers(&mut self, filter: impl FnOnce(&mut InputResponses)) {
         let answers = self.answers();
         if let Some(given) = answers {

@@ -14,10 +14,10 @@ use crate::gate::Gate;
 
 /// A server whose handlers write and read plain states, while its clients see only tokens.
 ///
-/// It is a [`ServerHandler`](rmcp::ServerHandler) around another one, so it goes wherever that one
-/// went: to `serve` over stdio, and into rmcp's `StreamableHttpService`. Every method reaches the
-/// wrapped handler. An rmcp service that is not a `ServerHandler`, such as a `Router`, is wrapped
-/// with [`AnyService`](crate::AnyService).
+/// It implements [`ServerHandler`](rmcp::ServerHandler) and wraps another `ServerHandler`, so you
+/// can use it wherever you used the wrapped one: with `serve` over stdio, and in rmcp's
+/// `StreamableHttpService`. Every method reaches the wrapped handler. To wrap an rmcp service that
+/// is not a `ServerHandler`, such as a `Router`, use [`AnyService`](crate::AnyService).
 ///
 /// # Example
 ///
@@ -39,15 +39,17 @@ use crate::gate::Gate;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// rmcp's own feature `request-state`, a struct that each handler calls to seal and to open, is something
-/// else: see [how it differs](https://docs.rs/request-state/latest/request_state/manual/differences/).
+/// rmcp's own feature `request-state` is unrelated. It is a struct that each handler calls to seal
+/// and to open: see [how it
+/// differs](https://docs.rs/request-state/latest/request_state/manual/differences/).
 ///
 /// # What a handler can rely on
 ///
-/// An answer that reaches the handler was asked for: of the same user, by this server, about exactly
-/// this request. See [`Boundary`](request_state_core::Boundary). A handler finds the
-/// [`Round`](request_state_core::Round) in the extensions of its request's context: the id of the
-/// flow, which is the idempotency key for effects outside, and what was asked.
+/// Every answer that reaches the handler belongs to a question that this server asked. The server
+/// asked it of the same user, about exactly this request. See
+/// [`Boundary`](request_state_core::Boundary). The extensions of the request's context hold the
+/// [`Round`](request_state_core::Round). It has the ID of the flow, which is the idempotency key
+/// for external effects, and the questions that were asked.
 ///
 /// ```
 /// use request_state_core::Round;
@@ -63,24 +65,26 @@ use crate::gate::Gate;
 /// # What is bound
 ///
 /// - The principal that [`principal`](Self::principal) or [`http_identity`](Self::http_identity)
-///   names. **Without either, a state is bound to the request alone**: whoever holds the token and
-///   sends the same request is served, for the sealer's
-///   [`anonymous_ttl`](request_state_core::SealerBuilder::anonymous_ttl), 60 seconds unless you say
-///   otherwise. That suits a server with one user, as on stdio. A server over HTTP that was never told
-///   warns once in its log, unless it says [`anonymous`](Self::anonymous).
-/// - The protocol version that the request's `_meta` names, else the one of the session. With
-///   neither, a state is rejected and none can be sealed; [`Boundary::version`](request_state_core::Boundary::version) is not used.
-/// - The method, the server's name, and the params as rmcp parsed them: the members that its types
-///   know, without `_meta`, which a client sets anew in each round. Those it does not know reach no
-///   handler. Another server behind the same address that
-///   binds the JSON itself agrees as long as clients send no such members.
+///   returns. **Without either, a state is bound to the request alone**: anyone who holds the token
+///   and sends the same request is served, for the sealer's
+///   [`anonymous_ttl`](request_state_core::SealerBuilder::anonymous_ttl), 60 seconds by default.
+///   That suits a server with one user, such as one on stdio. A server over HTTP that has neither
+///   logs one warning, unless you call [`anonymous`](Self::anonymous).
+/// - The protocol version that the request's `_meta` names, or else the version of the session.
+///   Without either, a state is rejected and none can be sealed.
+///   [`Boundary::version`](request_state_core::Boundary::version) is not used.
+/// - The method, the server's name, and the params as rmcp parsed them. These are the members that
+///   rmcp's types have, without `_meta`, which clients set anew in each round. Other members do not
+///   reach any handler. Another server behind the same address may bind the JSON itself. The two
+///   agree as long as clients send no such members.
 /// - The name and the kind of each question.
 ///
-/// # What rmcp does not take for a request
+/// # Requests that rmcp does not recognize
 ///
-/// A `tools/call` whose params are not what rmcp expects, for instance with a `requestState` that is
-/// a number, is a custom request to it; one without an id is a custom notification. Both are
-/// covered: state and answers in the one are opened or rejected, in the other removed.
+/// rmcp treats a `tools/call` with params that it does not expect, such as a `requestState` that is
+/// a number, as a custom request. It treats one without an ID as a custom notification. Both are
+/// covered: the state and the answers of a custom request are opened or rejected, and those of a
+/// custom notification are removed.
 ///
 /// # Cost and blocking
 ///
@@ -96,9 +100,12 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
     /// Wraps `handler`, which is a [`ServerHandler`](rmcp::ServerHandler) or an
     /// [`AnyService`](crate::AnyService).
     ///
-    /// `boundary` is a [`Sealer`](request_state_core::Sealer), or a [`Boundary`](request_state_core::Boundary) or
-    /// [`OnceBoundary`](request_state_core::OnceBoundary) with a policy of your own. States are bound to no principal unless you say who is asking. Create it once and
-    /// clone it for each session; its clones share the keys.
+    /// `boundary` is a [`Sealer`](request_state_core::Sealer). To set a policy of your own, pass a
+    /// [`Boundary`](request_state_core::Boundary) or an
+    /// [`OnceBoundary`](request_state_core::OnceBoundary) instead. States are not bound to a
+    /// principal unless you call [`principal`](Self::principal) or
+    /// [`http_identity`](Self::http_identity). Create the service once and clone it for each
+    /// session; its clones share the keys.
     ///
     /// # Examples
     ///
@@ -124,13 +131,13 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
         }
     }
 
-    /// Lets each round count once, and keeps in `store` which were redeemed.
+    /// Makes each round count once, and records the redeemed rounds in `store`.
     ///
-    /// Of any number of requests with one token, on any replica that shares the store, one reaches the
-    /// handler. For a filter by method and name, and for the same answer again, give
-    /// [`new`](Self::new) an [`OnceBoundary`](request_state_core::OnceBoundary) instead; this replaces
-    /// one that was given there. A client that cancels a request, or is gone, has used the round up. A
-    /// handler that knows that nothing happened calls
+    /// Of any number of requests with the same token, on all replicas that share the store, one
+    /// reaches the handler. To filter by method and name, or to send the same answer again, pass an
+    /// [`OnceBoundary`](request_state_core::OnceBoundary) to [`new`](Self::new) instead. This
+    /// method replaces an `OnceBoundary` that was passed there. A request uses up its round even if
+    /// the client cancels it or disconnects. A handler that knows that nothing happened calls
     /// [`Round::release`](request_state_core::Round::release).
     ///
     /// # Examples
@@ -157,12 +164,12 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
         self
     }
 
-    /// Sets who makes a request: one stable, unambiguous string for each user, as the server's
-    /// authentication says, or [`Principal::Anonymous`].
+    /// Sets the function that returns the principal of a request: a stable, unambiguous string for
+    /// each user, taken from the server's authentication, or [`Principal::Anonymous`].
     ///
-    /// `principal` is called once for each `tools/call`, `prompts/get` and `resources/read`. Where it
-    /// returns [`Unidentified`], a state that comes with the request is rejected, and none is sealed
-    /// for it. An empty name is a mistake and has the same effect.
+    /// `principal` is called once for each `tools/call`, `prompts/get` and `resources/read`. If it
+    /// returns [`Unidentified`], a state that comes with the request is rejected, and no state is
+    /// sealed for it. An empty name is a mistake and has the same effect.
     ///
     /// # Examples
     ///
@@ -192,13 +199,13 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
         self
     }
 
-    /// Takes the principal from the identity that an HTTP authentication layer left in the request's
-    /// extensions, as a value of type `T`.
+    /// Takes the principal from the identity that an HTTP authentication layer left in the
+    /// request's extensions, as a value of type `T`.
     ///
-    /// A request without such a value, or with one of another type, is [`Unidentified`] and not
+    /// A request without such a value, or with a value of another type, is [`Unidentified`] and not
     /// anonymous. For users who have not logged in, let the layer leave a value too, and return
-    /// [`Principal::Anonymous`]. Name the issuer in addition to the subject where there is more than
-    /// one.
+    /// [`Principal::Anonymous`]. If there is more than one issuer, include it in the name in
+    /// addition to the subject.
     ///
     /// # Examples
     ///
@@ -242,7 +249,9 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
         })
     }
 
-    /// Makes every request anonymous, on purpose: a state is bound to the request alone. It is the default, which over HTTP is logged once as a warning.
+    /// Makes every request anonymous on purpose: a state is bound to the request alone.
+    ///
+    /// This is the default, but the default logs one warning over HTTP.
     #[must_use]
     pub fn anonymous(self) -> Self {
         self.principal(|_| Ok(Principal::Anonymous))
@@ -250,7 +259,7 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
 }
 
 impl<S, C> fmt::Debug for SealedService<S, C> {
-    /// Prints the policy, and nothing of the handler and the codec.
+    /// Prints the policy, but not the handler or the codec.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SealedService")
             .field("boundary", &self.gate.boundary)

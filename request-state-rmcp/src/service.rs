@@ -1,4 +1,4 @@
-//! The wrapper as a `Service`, around one that is not a `ServerHandler`.
+//! The wrapper as a `Service`, around a service that is not a `ServerHandler`.
 
 use std::borrow::Cow;
 
@@ -10,13 +10,14 @@ use rmcp::{ErrorData, RoleServer};
 use crate::answer::instead;
 use crate::sealed_service::SealedService;
 
-/// Marks an rmcp service that is not a `ServerHandler`, to be wrapped all the same.
+/// A wrapper for an rmcp service that is not a `ServerHandler`, to pass it to
+/// [`SealedService::new`](crate::SealedService::new).
 ///
-/// rmcp's `StreamableHttpService` takes neither such a service nor its wrapper: it asks for a
-/// `ServerHandler`.
+/// rmcp's `StreamableHttpService` accepts neither such a service nor its wrapper, because it
+/// requires a `ServerHandler`.
 ///
-/// Wrap the router, not the handler inside it: a router answers for its own routes, and what a wrapper
-/// inside of it does not see, it neither opens nor seals.
+/// Wrap the router, not the handler inside it. A router serves its own routes, and a wrapper inside
+/// it neither opens nor seals the requests of those routes.
 ///
 /// # Example
 ///
@@ -35,7 +36,7 @@ use crate::sealed_service::SealedService;
 /// ```
 #[derive(Clone, Debug)]
 pub struct AnyService<S>(
-    /// The service.
+    /// The wrapped service.
     pub S,
 );
 
@@ -54,7 +55,8 @@ where
             Err(reply) => return instead(reply),
         };
         let answer = match self.inner.0.handle_request(request, context).await {
-            // Also in response to a method that may not ask, for which it is an error.
+            // The method may also be one that must not ask questions. In that case this is an
+            // error.
             Ok(ServerResult::InputRequiredResult(result)) => {
                 let sealed = self.gate.seal(&round, result);
                 sealed.map(ServerResult::InputRequiredResult)

@@ -1,4 +1,4 @@
-//! What a token looks like.
+//! The appearance of a token.
 
 use crate::kit::{Kit, encode, show, telling_bit, telling_place};
 use crate::random::Random;
@@ -30,7 +30,7 @@ pub(crate) fn url_safe(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn length(kit: &Kit<'_>) -> Verdict {
-    /// Above what any kid, nonce, tag and wrapped key take.
+    /// More than any kid, nonce, tag and wrapped key take.
     const CONSTANT: usize = 4_096;
     let codec = kit.codec()?;
     for length in [0, 1, 100, 1_000, 10_000, 48 * 1024] {
@@ -48,7 +48,7 @@ pub(crate) fn length(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn room_for_a_nonce_and_a_tag(kit: &Kit<'_>) -> Verdict {
-    /// A nonce of 12 bytes and a tag of 16, as AES-GCM has them.
+    /// A nonce of 12 bytes and a tag of 16, as in AES-GCM.
     const LEAST: usize = 28;
     let codec = kit.codec()?;
     if !codec.encrypts() {
@@ -56,7 +56,7 @@ pub(crate) fn room_for_a_nonce_and_a_tag(kit: &Kit<'_>) -> Verdict {
             "encrypts() is false: a token need not have a nonce of the cipher",
         ));
     }
-    // Without a pattern, so that nothing makes the payload shorter.
+    // Random bytes without a pattern, so that compression cannot shorten the payload.
     for length in [0, 1, 16, 100, 1_000, 10_000] {
         let payload = Random::new(82).bytes(length);
         let token = encode(&codec, &payload, b"context")?;
@@ -72,8 +72,9 @@ pub(crate) fn room_for_a_nonce_and_a_tag(kit: &Kit<'_>) -> Verdict {
     Ok(())
 }
 
-/// How many bytes a token holds at most, in the parts that are not the same in another token of the same
-/// payload: a kid or a version holds neither a nonce nor a tag.
+/// Returns the maximum number of bytes that a token holds, in the parts that differ from another
+/// token of the same payload. Equal parts, such as a kid or a version, hold neither a nonce nor a
+/// tag.
 fn room(token: &str, other: &str) -> usize {
     let [token, other] = [token, other].map(Token::parse);
     let parts = token.parts.iter().zip(&other.parts);
@@ -82,7 +83,7 @@ fn room(token: &str, other: &str) -> usize {
 }
 
 pub(crate) fn enough_of_it_is_random(kit: &Kit<'_>) -> Verdict {
-    /// The shortest nonce and tag in use have 8 and 12 bytes, and no cipher has both that short.
+    /// The shortest nonce and the shortest tag in use have 8 and 12 bytes. No cipher uses both.
     const LEAST: usize = 24;
     /// A nonce of 12 bytes and a tag of 16.
     const LEAST_ENCRYPTED: usize = 28;
@@ -92,7 +93,8 @@ pub(crate) fn enough_of_it_is_random(kit: &Kit<'_>) -> Verdict {
     } else {
         LEAST
     };
-    // Of so many tokens, all are alike in a random bit with a chance of 2^-47.
+    // With this number of tokens, a random bit is the same in all of them with a probability of
+    // 2^-47.
     let tokens = (0..48).map(|_| encode(&codec, b"", b"context"));
     let tokens: Vec<String> = tokens.collect::<Result<_, _>>()?;
     let mut rows = tokens.iter().map(|token| {
@@ -121,7 +123,7 @@ pub(crate) fn the_payload_is_not_logged(kit: &Kit<'_>) -> Verdict {
         let payload = Random::new(81).bytes(length);
         let token = encode(&codec, &payload, b"context")?;
         let head = token.split_once('.').map_or("", |(head, _)| head);
-        // What is too long for a kid is not logged.
+        // A head that is too long for a kid is not logged.
         let visible = head.len() <= 64 && Token::parse(head).find(&payload).is_some();
         ensure(!visible, || {
             format!("the payload stands before the first dot, which is logged as the kid: {head}")
@@ -131,8 +133,9 @@ pub(crate) fn the_payload_is_not_logged(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn the_key_is_not_visible(kit: &Kit<'_>) -> Verdict {
-    // Rings that differ in a key only, the one that seals or the other. A codec is made for each token:
-    // what it draws once, when it is made, says nothing of the key.
+    // These keyrings differ in one key only, the sealing key or the other. A new codec is created
+    // for each token: anything that a codec draws once, when it is created, reveals nothing about
+    // the key.
     let of = |seeds: [u64; 2]| {
         move |_: usize| {
             let [sealing, other] = seeds.map(|seed| Random::new(seed).key());

@@ -1,4 +1,4 @@
-//! Through a [`Sealer`]: a token belongs to one principal, one request and one server.
+//! Tests through a [`Sealer`]: a token belongs to one principal, one request and one server.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::stop::{Stop, Verdict, ensure};
 
 type Params = BTreeMap<&'static str, BTreeMap<&'static str, &'static str>>;
 
-/// A request at a server.
+/// A request to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Asked {
     server: &'static str,
@@ -42,23 +42,24 @@ impl Asked {
         })?)
     }
 
-    /// A typed sealer, so that the answers tell apart what went wrong.
+    /// Creates a typed sealer, so that its errors distinguish the causes.
     fn sealer<'a>(&self, kit: &Kit<'a>) -> Result<Sealer<Codec<'a>>, Stop> {
         let builder = Sealer::builder(self.server, kit.codec()?);
         Ok(builder.disclosure(Disclosure::Typed).build()?)
     }
 }
 
-/// Where a request differs: what the sealer can say about it depends on where it is bound.
+/// The part in which two requests differ. The error of the sealer depends on where that part is
+/// bound.
 #[derive(Clone, Copy)]
 enum Where {
-    /// In the principal or the params, whose digests are in the payload if the codec encrypts.
+    /// The principal or the params. Their digests are in the payload if the codec encrypts.
     Claims,
-    /// In the version, the method or the server, which are in the context.
+    /// The version, the method or the server, which are in the context.
     Route,
 }
 
-/// What a typed sealer answers to a token for another request.
+/// Returns the error of a typed sealer for a token of another request.
 fn answer(codec: &dyn RequestStateCodec, differs: Where) -> OpenError {
     let in_payload = codec.encrypts() && matches!(differs, Where::Claims);
     if in_payload || codec.disclosure() == Disclosure::Typed {
@@ -68,7 +69,7 @@ fn answer(codec: &dyn RequestStateCodec, differs: Where) -> OpenError {
     }
 }
 
-/// Seals for every one of `requests` and opens with every one of them.
+/// Seals for each of `requests` and opens with each of them.
 fn tells_apart(kit: &Kit<'_>, differs: Where, requests: Vec<Asked>) -> Verdict {
     let expected = answer(&kit.codec()?, differs);
     for sealed in &requests {
@@ -94,7 +95,8 @@ pub(crate) fn the_same_request(kit: &Kit<'_>) -> Verdict {
     let asked = Asked::new();
     let (sealing, opening) = (asked.sealer(kit)?, asked.sealer(kit)?);
     let binding = asked.binding()?;
-    // A dialogue of many rounds: each opens what the last one sealed, under one binding.
+    // A dialog of many rounds: each round opens the token of the previous one, under the same
+    // binding.
     let mut token = sealing.seal(&0u32, &binding)?;
     for round in 0..10u32 {
         for same in [&binding, &binding.clone(), &asked.binding()?] {
@@ -105,7 +107,7 @@ pub(crate) fn the_same_request(kit: &Kit<'_>) -> Verdict {
         }
         token = opening.seal(&(round + 1), &binding)?;
     }
-    // One value, whatever type it comes in.
+    // The same value in different types.
     let request = |params| Request {
         version: "v",
         method: "m",
@@ -260,7 +262,8 @@ pub(crate) fn another_server(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn parts_that_shift(kit: &Kit<'_>) -> Verdict {
-    // Joined without lengths, or with a separator that may stand in them, these are all alike.
+    // These requests are all alike if their parts are joined without lengths, or with a separator
+    // that may occur in them.
     let mut requests = Vec::new();
     for (version, method, server) in [
         ("v1", "call", "host"),

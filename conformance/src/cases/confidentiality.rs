@@ -1,4 +1,4 @@
-//! What `encrypts()` claims.
+//! The guarantees that `encrypts()` implies.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::token::{Token, find, to_base64url, to_hex};
 
 const CONTEXT: &[u8] = b"context";
 
-/// A codec that says that it encrypts. A case about others stops here.
+/// Returns a codec that encrypts. If the codec does not, the case ends here.
 fn encrypting<'a>(kit: &Kit<'a>) -> Result<Codec<'a>, Stop> {
     let codec = kit.codec()?;
     if codec.encrypts() {
@@ -73,13 +73,13 @@ pub(crate) fn the_payload_is_not_visible(kit: &Kit<'_>) -> Verdict {
         let payload = Random::new(length as u64).bytes(length);
         let text = encode(&codec, &payload, CONTEXT)?;
         let body = Token::parse(&text).body();
-        // The last bytes, as a codec may encrypt the first ones only.
+        // The last bytes, because a codec may encrypt only the first ones.
         let secret: Vec<u8> = payload.iter().skip(length - 24).copied().collect();
         let reversed: Vec<u8> = secret.iter().rev().copied().collect();
         for (how, secret) in [("", &secret), (", reversed", &reversed)] {
             let hidden_as = [
                 ("as it is", find(&body, secret).is_some()),
-                // Base64 of whole groups, at each of the three places that a group may start at.
+                // Base64 of whole groups, at each of the three positions where a group may start.
                 (
                     "in base64",
                     (0..3).any(|skip| {
@@ -91,7 +91,8 @@ pub(crate) fn the_payload_is_not_visible(kit: &Kit<'_>) -> Verdict {
                     "in hexadecimal",
                     text.to_lowercase().contains(&to_hex(secret)),
                 ),
-                // The difference of neighbours is the same whatever byte all are xored with.
+                // The differences of neighboring bytes are the same, whichever byte all of them are
+                // xored with.
                 (
                     "xored with one byte",
                     find(&differences(&body), &differences(secret)).is_some(),
@@ -119,8 +120,8 @@ fn differences(bytes: &[u8]) -> Vec<u8> {
 
 pub(crate) fn every_byte_is_encrypted(kit: &Kit<'_>) -> Verdict {
     let codec = encrypting(kit)?;
-    // 8 tokens of each kind: in 96,000 hexadecimal digits, chance alone makes such a place with a probability of
-    // 96,000 * 16^-14, below 2^-39.
+    // 8 tokens of each kind: in 96,000 hexadecimal digits, such a position occurs by chance with a
+    // probability of 96,000 * 16^-14, which is below 2^-39.
     for (length, times) in [
         (1, 16),
         (8, 16),
@@ -132,7 +133,7 @@ pub(crate) fn every_byte_is_encrypted(kit: &Kit<'_>) -> Verdict {
         (48_000, 8),
     ] {
         let one = Random::new(100).bytes(length);
-        // Another payload that differs from it in every byte.
+        // Another payload that differs in every byte.
         let mask = Random::new(101).bytes(length);
         let other: Vec<u8> = one
             .iter()
@@ -156,7 +157,8 @@ pub(crate) fn every_byte_is_encrypted(kit: &Kit<'_>) -> Verdict {
 pub(crate) fn no_bit_is_visible(kit: &Kit<'_>) -> Verdict {
     let codec = encrypting(kit)?;
     let base = Random::new(105).bytes(3);
-    // Each bit of a payload in turn, so that whatever depends on it alone shows: its value, a parity.
+    // Flips each bit of a payload in turn, so that everything that depends on this bit alone shows:
+    // its value, or a parity.
     for bit in kit.paced((0..8 * base.len()).collect()) {
         let mut other = base.clone();
         if let Some(byte) = other.get_mut(bit / 8) {
@@ -179,7 +181,7 @@ pub(crate) fn equal_blocks(kit: &Kit<'_>) -> Verdict {
     let codec = encrypting(kit)?;
     let period_16 = b"sixteen bytes...".repeat(256);
     let period_12 = b"twelve bytes".repeat(256);
-    // Up to where a counter of two bytes, or a buffer of 64 KiB, starts again.
+    // Up to the lengths at which a counter of two bytes, or a buffer of 64 KiB, starts again.
     for payload in [
         vec![0; 4_096],
         vec![b'x'; 1_000],
@@ -195,7 +197,7 @@ pub(crate) fn equal_blocks(kit: &Kit<'_>) -> Verdict {
                 .filter(|window| !seen.insert(window.to_vec()))
                 .count())
         };
-        // A header may repeat itself, whatever the payload.
+        // A header may contain repetitions, for any payload.
         let without = repeats(&Random::new(102).bytes(payload.len()))?;
         let with = repeats(&payload)?;
         ensure(with <= without, || {
@@ -213,7 +215,7 @@ pub(crate) fn no_keystream_twice(kit: &Kit<'_>) -> Verdict {
     let mut random = Random::new(103);
     let mut streams: Vec<HashSet<[u8; 8]>> = Vec::new();
     for number in kit.paced((0..3_000).collect::<Vec<u32>>()) {
-        // Under codecs that are made again, too.
+        // The codec is created anew each time.
         let codec = kit.codec_of(&keys);
         let payload = random.bytes(16);
         let body = Token::parse(&encode(&codec, &payload, &number.to_be_bytes())?).body();
@@ -247,8 +249,8 @@ pub(crate) fn length_tells_nothing_else(kit: &Kit<'_>) -> Verdict {
         };
         let plain = lengths(vec![b'a'; length])?;
         let random = lengths(Random::new(104).bytes(length))?;
-        // Where the lengths of the one lie above all of the other: a codec may pad at random, and then
-        // they do so by chance once in 300 million times.
+        // Fails if all lengths of one kind are greater than all lengths of the other. A codec that
+        // pads at random fails by chance once in 300 million times.
         ensure(
             plain.iter().max() >= random.iter().min() && random.iter().max() >= plain.iter().min(),
             || {

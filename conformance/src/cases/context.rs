@@ -1,4 +1,4 @@
-//! The context is part of what is authenticated: under any other one the token is rejected.
+//! The context is authenticated: a token is rejected under any other context.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::random::Random;
 use crate::stop::{Stop, Verdict, ensure};
 use crate::token::{Token, find, to_base64url, to_hex};
 
-/// Seals under `context`, and tries to open under every one of `others`.
+/// Seals under `context`, and tries to open under each of `others`.
 fn only_opens_under(
     kit: &Kit<'_>,
     codec: &dyn RequestStateCodec,
@@ -34,18 +34,18 @@ fn only_opens_under(
     )
 }
 
-/// Contexts that something careless takes for one another.
+/// Contexts that careless code treats as equal.
 const ALIKE: &[&[&[u8]]] = &[
-    // Nothing, and almost nothing.
+    // Empty and almost empty contexts.
     &[
         b"", b"\0", b"\0\0", b" ", b"\n", b"0", b"null", b"\x80", b"\xff", b"\"\"", b"{}",
     ],
-    // A prefix, a suffix, more, twice.
+    // A prefix, a suffix, an extension, a repetition.
     &[
         b"abc", b"ab", b"bc", b"a", b"abcd", b"zabc", b"abcabc", b"cba", b"acb", b"bac", b"cab",
         b"bca",
     ],
-    // Upper and lower case, of letters of every kind.
+    // Upper and lower case, of different kinds of letters.
     &[
         "tools/call".as_bytes(),
         b"Tools/Call",
@@ -69,7 +69,7 @@ const ALIKE: &[&[&[u8]]] = &[
         "I".as_bytes(),
         "i\u{307}".as_bytes(),
     ],
-    // White space around and between.
+    // White space around and in between.
     &[
         b"a b",
         b" a b",
@@ -85,12 +85,13 @@ const ALIKE: &[&[&[u8]]] = &[
         "\u{feff}a b".as_bytes(),
         "a\u{200b} b".as_bytes(),
     ],
-    // Zeros: inside, in front, behind, in numbers.
+    // Zeros inside, at the start, at the end, and in numbers.
     &[
         b"a\0b", b"a", b"a\0", b"a\0c", b"\0a", b"\0\0a", b"a\0\0", b"a\0b\0", b"\0a\0b",
     ],
     &[b"1", b"01", b"1.0", b"+1", b"1e0", b"0x1", b"1 "],
-    // What is one text to Unicode, and bytes that are no text and become the same mark.
+    // Texts that Unicode treats as equal, and bytes that are not valid text and become the same
+    // replacement character.
     &["é".as_bytes(), "e\u{301}".as_bytes(), b"e", b"\xe9"],
     &["ﬁ".as_bytes(), "fi".as_bytes()],
     &[
@@ -103,7 +104,7 @@ const ALIKE: &[&[&[u8]]] = &[
         b"x",
         b"x?",
     ],
-    // One JSON value, spelled anew.
+    // One JSON value in different serializations.
     &[
         br#"{"a":1,"b":2}"#,
         br#"{"b":2,"a":1}"#,
@@ -112,15 +113,14 @@ const ALIKE: &[&[&[u8]]] = &[
         br#"{"a":1,"b":2,"c":null}"#,
         br#"{"\u0061":1,"b":2}"#,
     ],
-    // One URL, spelled anew.
+    // One URL in different encodings.
     &[b"a%20b", b"a+b", b"a b", b"a%2520b", b"A%20b"],
-    // Separators.
+    // Different separators.
     &[
         b"a,b", b"a;b", b"a|b", b"a:b", b"a.b", b"a/b", b"a-b", b"a_b", b"a&b", b"a=b", b"b,a",
         b"a,b,", b",a,b", b"a,,b", b"a,b,a,b",
     ],
-    // The same sum, the same exclusive or, the same polynomial hash (of 31 and of 33), the same
-    // CRC-32, the same FNV-1a of 32 bits.
+    // The same sum, exclusive or, polynomial hash (of 31 and of 33), CRC-32, and FNV-1a of 32 bits.
     &[b"ad", b"bc", b"cb", b"da", b"`e"],
     &[b"aabb", b"abab", b"bbaa", b"ccdd", b"\0\0\0\0"],
     &[b"Aa", b"BB", b"C#"],
@@ -162,7 +162,7 @@ pub(crate) fn every_bit(kit: &Kit<'_>) -> Verdict {
     let mut random = Random::new(40);
     for length in [1, 2, 8, 15, 16, 17, 31, 32, 33, 55, 56, 63, 64, 65, 100] {
         let context = random.bytes(length);
-        // Every bit of the shorter ones, one of each byte of the longer.
+        // Every bit of the shorter contexts, and one bit of each byte of the longer contexts.
         let bits = (0..length * 8).filter(|bit| length <= 17 || (bit / 8 + bit) % 8 == 0);
         let others = bits.map(|bit| (format!("bit {bit} turned over"), turned(&context, bit)));
         only_opens_under(kit, &codec, &context, others.collect())?;
@@ -201,7 +201,7 @@ pub(crate) fn long(kit: &Kit<'_>) -> Verdict {
     let codec = kit.codec()?;
     let length = 70_000;
     let context = Random::new(41).bytes(length);
-    // Around every length that a buffer or the counter of a length may have.
+    // Around every length at which a buffer or the counter of a length may end.
     let limits = (8..=16)
         .map(|power| 1usize << power)
         .chain([1_000, 10_000, 65_000]);
@@ -265,7 +265,7 @@ pub(crate) fn weak_sums(kit: &Kit<'_>) -> Verdict {
             turned(&turned(&context, a * 8), b * 8),
         ));
     }
-    // Blocks in another order, for what combines them without regard to it.
+    // Blocks in another order, for a codec that combines blocks without regard to their order.
     for block in [4, 8, 12] {
         let blocks: Vec<&[u8]> = context.chunks(block).rev().collect();
         others.push((format!("blocks of {block} bytes reversed"), blocks.concat()));
@@ -280,7 +280,8 @@ pub(crate) fn not_in_the_token(kit: &Kit<'_>) -> Verdict {
         let context = random.bytes(length);
         let token = encode(&codec, b"payload", &context)?;
         let body = Token::parse(&token).body();
-        // The middle, whole groups of three bytes at each of the three places they may fall on.
+        // The middle: whole groups of three bytes, at each of the three positions where they may
+        // start.
         let visible = [0, 1, 2].into_iter().any(|skip| {
             let middle: Vec<u8> = context.iter().skip(skip).take(12).copied().collect();
             token.contains(&to_base64url(&middle))
@@ -291,7 +292,8 @@ pub(crate) fn not_in_the_token(kit: &Kit<'_>) -> Verdict {
             format!("a context of {length} bytes stands in the token")
         })?;
     }
-    // Nor does it make the token longer, whatever it may be hidden as. A codec may pad at random.
+    // The context must not make the token longer either, however it may be hidden. A codec may pad
+    // at random.
     let mut lengths = Vec::new();
     for length in [0, 5_000] {
         let context = random.bytes(length);

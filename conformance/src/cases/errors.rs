@@ -1,4 +1,5 @@
-//! Which error a rejection is: the operator's log and, with a typed codec, the caller rely on it.
+//! The kind of error for each rejection. The operator's log depends on it, and with a typed codec
+//! so does the caller.
 
 use std::collections::HashMap;
 use std::mem::{Discriminant, discriminant};
@@ -16,7 +17,7 @@ use crate::token::FOREIGN;
 
 const CONTEXT: &[u8] = b"context";
 
-/// A few contexts that no other case has.
+/// Some contexts that no other case uses.
 const OTHERS: [&[u8]; 8] = [
     b"",
     b"\0",
@@ -62,7 +63,7 @@ pub(crate) fn what_is_no_token_is_malformed(kit: &Kit<'_>) -> Verdict {
         let inside = edits::splice(&token, last, last + 1, foreign.encode_utf8(&mut [0; 4]));
         answers(&codec, &inside, CONTEXT, &about, is_malformed)?;
         answers(&codec, &inside, b"another", &about, is_malformed)?;
-        // In the kid, where there is one: such a kid is none that is unknown.
+        // In the kid, if the token has one. A kid with such a character is malformed, not unknown.
         let in_front = edits::splice(&token, 0, 1, foreign.encode_utf8(&mut [0; 4]));
         answers(&codec, &in_front, CONTEXT, &about, is_malformed)?;
         let alone = foreign.to_string().repeat(40);
@@ -74,8 +75,8 @@ pub(crate) fn what_is_no_token_is_malformed(kit: &Kit<'_>) -> Verdict {
 pub(crate) fn what_was_changed_is_not_authentic(kit: &Kit<'_>) -> Verdict {
     let codec = kit.codec()?;
     let genuine = Genuine::new(&codec, b"payload", CONTEXT)?;
-    // Within an encoded part the kid stays, so it cannot be unknown. Whether the form is still right
-    // is for the codec to say.
+    // A change within an encoded part keeps the kid, so the kid cannot be unknown. The codec
+    // decides whether the token is still well-formed.
     for edit in kit.paced(edits::bits(&genuine.pieces())) {
         answers(&codec, &edit.token, CONTEXT, &edit.about, |error| {
             matches!(error, DecodeError::Unauthentic | DecodeError::Malformed)
@@ -93,12 +94,12 @@ pub(crate) fn what_is_inside_decides_nothing(kit: &Kit<'_>) -> Verdict {
         ));
     }
     for length in [21, 32] {
-        // What ends as a padding does, what is text, and what is neither.
+        // Payloads that end like a padding, payloads of text, and others.
         let alike = [0, 1, 2, 16, b'a', 0x80, 0xff].map(|byte| vec![byte; length]);
         let payloads = alike
             .into_iter()
             .chain((0..24).map(|seed| Random::new(150 + seed).bytes(length)));
-        // Which error one and the same edit gives, by the edit and by the length of what comes of it.
+        // The error that an edit results in, by the edit and by the length of the edited token.
         let mut answers: HashMap<(String, usize), Discriminant<DecodeError>> = HashMap::new();
         for payload in kit.paced(payloads.collect()) {
             let token = Genuine::new(&codec, &payload, CONTEXT)?.pieces();
@@ -140,7 +141,7 @@ pub(crate) fn another_key_is_not_authentic(kit: &Kit<'_>) -> Verdict {
                 &token,
                 context,
                 "of the right form, by another key under this kid",
-                // A codec may name keys by itself, and then it does not know this one.
+                // A codec may derive its own key names, and then this key is unknown to it.
                 |error| match error {
                     DecodeError::Unauthentic => true,
                     DecodeError::UnknownKey => !token.starts_with(KIDS[0]),
@@ -155,7 +156,7 @@ pub(crate) fn another_key_is_not_authentic(kit: &Kit<'_>) -> Verdict {
 pub(crate) fn another_context(kit: &Kit<'_>) -> Verdict {
     let keys = ring()?;
     let codec = kit.codec_of(&keys);
-    // Of the key that seals, and of the one that no longer does.
+    // With the sealing key, and with a key that no longer seals.
     let old = kit.codec_of(&keys.sealing_with(KIDS[1])?);
     let disclosure = codec.disclosure();
     let fits = |error: &DecodeError| match disclosure {
@@ -196,7 +197,8 @@ pub(crate) fn a_forgery_is_not_of_another_context(kit: &Kit<'_>) -> Verdict {
             DecodeError::Malformed | DecodeError::UnknownKey | DecodeError::Unauthentic
         )
     };
-    // A check of a single byte lets one in 256 forgeries pass. A thousand would miss it now and then.
+    // A check of a single byte accepts one in 256 forgeries. A thousand forgeries would sometimes
+    // miss it.
     let mut forged = Vec::new();
     for number in 0..4 {
         let payload = format!("pay {number}00\0");

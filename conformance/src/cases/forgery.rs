@@ -1,8 +1,9 @@
-//! Tokens made of genuine ones by somebody who understands how they are authenticated: where parts
-//! are joined without their lengths, or with lengths that wrap, the same bytes mean something else.
+//! Tokens forged from genuine ones by an attacker who understands how they are authenticated. If
+//! parts are joined without their lengths, or with lengths that wrap, the same bytes have a second
+//! meaning.
 //!
-//! An attacker chooses no context. But contexts are made of what requests say, and requests are
-//! the attacker's.
+//! An attacker does not choose a context directly. But contexts are built from requests, and the
+//! attacker chooses the requests.
 
 use request_state_core::RequestStateCodec;
 
@@ -13,7 +14,7 @@ use crate::token::Token;
 
 const UNREADABLE: Stop = Stop::NotApplicable("the payload does not stand readable in the token");
 
-/// A genuine token whose payload can be exchanged.
+/// A genuine token whose payload can be replaced.
 struct Readable {
     genuine: Genuine,
     token: Token,
@@ -34,7 +35,7 @@ impl Readable {
         })
     }
 
-    /// The token with another payload in the place of its own, under another context.
+    /// Fails if the token opens under another context after its payload was replaced with another.
     fn must_not_pass_for(
         &self,
         codec: &dyn RequestStateCodec,
@@ -94,12 +95,12 @@ pub(crate) fn separators(kit: &Kit<'_>) -> Verdict {
     for separator in kit.paced(SEPARATORS.to_vec()) {
         let join = |left: &[u8], right: &[u8]| [left, separator, right].concat();
         let about = format!("joined by {}", show_bytes(separator));
-        // payload ‖ separator ‖ context, the separator being in one of them already.
+        // payload ‖ separator ‖ context, where one of them already contains the separator.
         let token = Readable::new(&codec, b"pay", &join(b"one", b"two"))?;
         token.must_not_pass_for(&codec, &join(b"pay", b"one"), b"two", &about)?;
         let token = Readable::new(&codec, &join(b"pay", b"one"), b"two")?;
         token.must_not_pass_for(&codec, b"pay", &join(b"one", b"two"), &about)?;
-        // And the other way round.
+        // The same in reverse order.
         let token = Readable::new(&codec, &join(b"one", b"pay"), b"two")?;
         token.must_not_pass_for(&codec, b"pay", &join(b"two", b"one"), &about)?;
         let token = Readable::new(&codec, b"pay", &join(b"two", b"one"))?;
@@ -125,10 +126,10 @@ pub(crate) fn lengths_that_wrap(kit: &Kit<'_>) -> Verdict {
             let filler = Random::new(52).bytes(wrap - width);
             let (first, second) = (&b"pay 1"[..], &b"context!"[..]);
             // The longer second part is the rest of a longer first part, a length, and a shorter
-            // second part: n(a) a n(b) b reads the same with either.
+            // second part. With either, n(a) a n(b) b is the same sequence of bytes.
             let longer_second = [&filler[..], &length(second), second].concat();
             let longer_first = [first, &length(&longer_second), &filler].concat();
-            // The payload first, then the context; and the other way round.
+            // The payload before the context, and then in reverse order.
             let token = Readable::new(&codec, first, &longer_second)?;
             token.must_not_pass_for(&codec, &longer_first, second, &about)?;
             let token = Readable::new(&codec, &longer_first, second)?;
@@ -142,11 +143,11 @@ pub(crate) fn lengths_that_wrap(kit: &Kit<'_>) -> Verdict {
     Ok(())
 }
 
-/// What the next two work on: payload and context are of one length.
+/// The payload and the context of the next two cases. Both have the same length.
 const PAYLOAD: &[u8] = b"payload 11!";
 const CONTEXT: &[u8] = b"context 11!";
 
-/// Tokens with the contexts that they must not open under.
+/// Forged tokens with the contexts under which they must not open.
 type Forged = Vec<(String, Vec<u8>)>;
 
 fn must_refuse_all(
@@ -209,7 +210,7 @@ pub(crate) fn bytes_into_the_context(kit: &Kit<'_>) -> Verdict {
 pub(crate) fn bytes_out_of_the_context(kit: &Kit<'_>) -> Verdict {
     let codec = kit.codec()?;
     for separator in [&b""[..], b"\0", b".", b"|", b":", b",", b"\n", b"/", b" "] {
-        // The separator, if there is one, stands in the context already.
+        // If there is a separator, the context already contains it.
         let context = [&b"ctx"[..], separator, b"more"].concat();
         let genuine = Genuine::new(&codec, PAYLOAD, &context)?;
         let token = genuine.pieces();
@@ -253,8 +254,8 @@ pub(crate) fn bytes_out_of_the_context(kit: &Kit<'_>) -> Verdict {
     Ok(())
 }
 
-/// `bytes`, and the same with each number that may be the length of the payload set to `new`: a
-/// token may carry it, unauthenticated.
+/// Returns `bytes`, and variants in which each number that may be the length of the payload is set
+/// to `new`. A token may contain that length without authenticating it.
 fn with_lengths(bytes: Vec<u8>, old: usize, new: usize) -> Vec<Vec<u8>> {
     let small = old < 256 && new < 256;
     let widths = if small { &[1usize][..] } else { &[2, 4, 8] };

@@ -1,4 +1,4 @@
-//! No two tokens are alike, however they came about.
+//! No two tokens are the same, however they were made.
 
 use std::collections::{HashMap, HashSet};
 use std::thread;
@@ -10,7 +10,7 @@ use crate::rings::ring;
 use crate::stop::{Stop, Verdict, ensure, panic_text, suspect};
 use crate::token::Token;
 
-/// Tokens so far.
+/// The tokens so far.
 #[derive(Default)]
 struct Seen(HashSet<String>);
 
@@ -33,7 +33,7 @@ pub(crate) fn two_encodings_differ(kit: &Kit<'_>) -> Verdict {
         let payload = vec![b'p'; length];
         for context in [&b""[..], b"c", &[7; 300]] {
             let mut seen = Seen::default();
-            // Whatever else the codec did in between.
+            // Independent of the calls to the codec in between.
             for between in 0..8 {
                 let token = encode(&codec, &payload, context)?;
                 match between % 4 {
@@ -49,9 +49,11 @@ pub(crate) fn two_encodings_differ(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn over_many_thousands(kit: &Kit<'_>) -> Verdict {
-    /// Enough that a nonce of 24 bits repeats, and that a count of 16 bits starts again.
+    /// The minimum number of tokens. A nonce of 24 bits repeats, and a count of 16 bits starts
+    /// again.
     const LEAST: usize = 66_000;
-    /// Enough that a nonce of 32 bits most often repeats. A quick codec gets as far.
+    /// The maximum number of tokens. A nonce of 32 bits usually repeats. A fast codec reaches this
+    /// number.
     const MOST: usize = 150_000;
     let codec = kit.codec()?;
     let mut seen = Seen::default();
@@ -60,14 +62,14 @@ pub(crate) fn over_many_thousands(kit: &Kit<'_>) -> Verdict {
         if !codec.encrypts() {
             return seen.insert(encode(&codec, b"", b"")?, "thousands of encodings");
         }
-        // Of two payloads by turns, so that a nonce which repeats gives the same token, or the same
-        // keystream: the nonce of the cipher may be another than the one that makes tokens differ.
+        // Two payloads in turn, so that a repeated nonce results in the same token or the same
+        // keystream. The nonce of the cipher may differ from the nonce that makes tokens differ.
         let byte = u8::from(number.is_multiple_of(2));
         let token = encode(&codec, &[byte; Streams::PAYLOAD], b"")?;
         streams.insert(&token, byte)?;
         seen.insert(token, "thousands of encodings")
     };
-    // A count that starts again is missed for good where the tokens are too few.
+    // With too few tokens, a count that starts again would never be detected.
     for number in kit.paced_for(Duration::from_secs(40), (0..LEAST).collect()) {
         try_next(number)?;
     }
@@ -81,12 +83,13 @@ pub(crate) fn over_many_thousands(kit: &Kit<'_>) -> Verdict {
     Ok(())
 }
 
-/// Pieces of the keystreams of tokens, whose payloads are one byte again and again.
+/// Pieces of the keystreams of tokens whose payloads repeat a single byte.
 #[derive(Default)]
 struct Streams(HashMap<(usize, [u8; 8]), u8>);
 
 impl Streams {
-    /// The length of a payload: long enough that a piece lies within it, wherever it starts.
+    /// The length of a payload. It is long enough to contain a whole piece, wherever the piece
+    /// starts.
     const PAYLOAD: usize = 48;
 
     fn insert(&mut self, token: &str, byte: u8) -> Verdict {
@@ -94,7 +97,8 @@ impl Streams {
         for (at, piece) in body.windows(8).enumerate().step_by(32) {
             let stream = std::array::from_fn(|of| piece.get(of).map_or(0, |found| found ^ byte));
             let earlier = self.0.insert((at, stream), byte);
-            // What is the same for both payloads is not a keystream, but some other part of the token.
+            // A piece that is the same for both payloads is not a keystream but another part of the
+            // token.
             ensure(earlier.is_none_or(|earlier| earlier == byte), || {
                 format!(
                     "thousands of encodings: one keystream was used twice, as byte {at} of two tokens shows: the second is {}",
@@ -123,7 +127,7 @@ pub(crate) fn a_codec_made_again(kit: &Kit<'_>) -> Verdict {
 
 pub(crate) fn codecs_side_by_side(kit: &Kit<'_>) -> Verdict {
     let keys = ring()?;
-    // Replicas have keyrings of their own, read from one place.
+    // Replicas have their own keyrings, read from the same source.
     let codecs = [
         kit.codec_of(&keys),
         kit.codec_of(&keys.clone()),
@@ -184,7 +188,7 @@ pub(crate) fn at_the_same_moment(kit: &Kit<'_>) -> Verdict {
     })? {
         seen.insert(token, "two threads with a codec each, at the same moment")?;
     }
-    // Threads that are new each time, for a generator that each thread seeds alike.
+    // A new thread each time, for a generator that each thread seeds in the same way.
     let mut seen = Seen::default();
     for _ in 0..16 {
         let token = thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! No call leaves anything behind for another.
+//! No call affects another.
 
 use std::thread;
 
@@ -24,7 +24,7 @@ pub(crate) fn opens_again_and_again(kit: &Kit<'_>) -> Verdict {
 
 pub(crate) fn refused_first(kit: &Kit<'_>) -> Verdict {
     let keys = ring()?;
-    // Each on a codec that has opened nothing yet, and then on one that has.
+    // First on a codec that has not opened anything, then on one that has.
     for primed in [false, true] {
         for (about, change) in [
             ("another context", None),
@@ -122,7 +122,7 @@ pub(crate) fn in_any_order(kit: &Kit<'_>) -> Verdict {
     let mut genuine = Vec::new();
     for number in 0..64usize {
         let payload = random.bytes(number % 20);
-        // Some contexts alike in length, some in their start.
+        // Some contexts have the same length, and some the same start.
         let context = format!("context {}", number % 16);
         let text = encode(&codec, &payload, context.as_bytes())?;
         genuine.push(Genuine {
@@ -210,7 +210,7 @@ pub(crate) fn another_codec_opens(kit: &Kit<'_>) -> Verdict {
             &payload,
             "opened after its codec was dropped",
         )?;
-        // On a thread that the token has never been on.
+        // On a thread that has not handled the token before.
         let opened = thread::scope(|scope| {
             let opening = || {
                 must_open(
@@ -231,7 +231,7 @@ pub(crate) fn another_codec_opens(kit: &Kit<'_>) -> Verdict {
 pub(crate) fn another_codec_is_as_strict(kit: &Kit<'_>) -> Verdict {
     let keys = ring()?;
     for context in [CONTEXT, b""] {
-        // One that sealed nothing itself.
+        // A codec that has not sealed anything itself.
         let genuine = Genuine::new(&kit.codec_of(&keys), b"payload", context)?;
         genuine.must_be_strict(kit, &kit.codec_of(&keys))?;
     }
@@ -239,7 +239,7 @@ pub(crate) fn another_codec_is_as_strict(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn codecs_share_nothing(kit: &Kit<'_>) -> Verdict {
-    // The same kid, so that nothing but the key tells the two apart.
+    // The same kid, so that only the key distinguishes the two.
     let [ours, theirs] = [71, 72].map(|seed| ring_of([("a", Random::new(seed).key())]));
     let (us, them) = (kit.codec_of(&ours?), kit.codec_of(&theirs?));
     for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! What a client may send instead of a token.
+//! Input that a client may send instead of a token.
 
 use crate::edits::splice;
 use crate::kit::{Genuine, Kit, must_refuse};
@@ -9,7 +9,7 @@ use crate::token::{Token, URL_SAFE, to_base64url};
 
 const CONTEXT: &[u8] = b"context";
 
-/// Junk of every shape, none of it long.
+/// Returns short junk of every shape.
 fn junk() -> Vec<String> {
     let mut junk: Vec<String> = [
         "",
@@ -123,7 +123,7 @@ pub(crate) fn in_a_genuine_token(kit: &Kit<'_>) -> Verdict {
     let text = &genuine.text;
     let mut tokens = Vec::new();
     for (at, rest) in junk().into_iter().enumerate() {
-        // In the place of each part.
+        // Replacing each part.
         for index in 0..text.split('.').count() {
             let parts = text.split('.').enumerate();
             let parts = parts.map(|(part_at, part)| {
@@ -135,7 +135,7 @@ pub(crate) fn in_a_genuine_token(kit: &Kit<'_>) -> Verdict {
             });
             tokens.push(parts.collect::<Vec<_>>().join("."));
         }
-        // In the place of the end, from somewhere on.
+        // Replacing the end, from some position on.
         tokens.push(splice(text, at % text.len().max(1), usize::MAX, &rest));
     }
     for token in kit.paced(tokens) {
@@ -186,7 +186,7 @@ pub(crate) fn headless(kit: &Kit<'_>) -> Verdict {
     let codec = kit.codec()?;
     let genuine = Genuine::new(&codec, b"payload", CONTEXT)?;
     let pieces = Token::parse(&genuine.text);
-    // Names of keys and algorithms that somebody may have left in for a test.
+    // Names of keys and algorithms that may have been left in for a test.
     for name in [
         "", "none", "None", "null", "0", "1", "test", "debug", "dev", "default", "plain", "HS256",
         "alg", "*", "any", "legacy", "v0", "v1", "v2", "admin", "unsigned", "insecure",

@@ -1,4 +1,4 @@
-//! Keyrings: what any key of the keyring sealed opens, and nothing else does.
+//! Keyrings: a codec opens tokens that any key of its keyring sealed, and no others.
 
 use request_state_core::{EncodeError, Keyring, RequestStateCodec};
 
@@ -21,7 +21,7 @@ pub(crate) fn every_key_opens(kit: &Kit<'_>) -> Verdict {
                 &token,
                 &format!("key {number} of a ring of {count}"),
             )?;
-            // As it does alone: the keyring around a key changes nothing.
+            // As with the key alone: the other keys of the keyring change nothing.
             opens(
                 &kit.codec_of(&ring_of([(kid, key(number))])?),
                 &token,
@@ -44,7 +44,7 @@ pub(crate) fn an_old_key_is_as_strict(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn the_first_key_seals(kit: &Kit<'_>) -> Verdict {
-    // In every order: a codec must not sort.
+    // In every order, because a codec must not sort.
     for order in [
         [0, 1, 2],
         [0, 2, 1],
@@ -102,7 +102,7 @@ pub(crate) fn another_key_under_the_same_kid(kit: &Kit<'_>) -> Verdict {
         ring_of([("a", key(3)), ("b", key(4))])?,
     ];
     let (us, them) = (kit.codec_of(&ours), kit.codec_of(&theirs));
-    // Often, for what is wrong with one token of 256.
+    // Many times, for a fault in one token of 256.
     for _ in kit.paced((0..1_500).collect::<Vec<u32>>()) {
         let (our_token, their_token) = (seal(&us)?, seal(&them)?);
         opens(&us, &our_token, "our token")?;
@@ -118,7 +118,7 @@ pub(crate) fn another_key_under_the_same_kid(kit: &Kit<'_>) -> Verdict {
             "sealed by another key under the same kid",
         )?;
     }
-    // The keys of one ring, the kids exchanged: a matter of codecs whose tokens name their kid.
+    // The same keys with the kids exchanged. This applies to codecs whose tokens name their kid.
     let crossed = kit.codec_of(&ring_of([("b", key(1)), ("a", key(2))])?);
     let token = seal(&us)?;
     if token.starts_with("a.") {
@@ -155,7 +155,7 @@ pub(crate) fn every_bit_of_a_key(kit: &Kit<'_>) -> Verdict {
 pub(crate) fn keys_alike(kit: &Kit<'_>) -> Verdict {
     let base = key(8);
     let mut others = Vec::new();
-    // The same bytes in another order, the same sum.
+    // The same bytes in another order, which have the same sum.
     for (a, b) in (0..32).flat_map(|b| (0..b).map(move |a| (a, b))) {
         let mut swapped = base;
         swapped.swap(a, b);
@@ -172,7 +172,7 @@ pub(crate) fn keys_alike(kit: &Kit<'_>) -> Verdict {
     others.push(base.map(|byte| !byte));
     others.push(base.map(|byte| byte.to_ascii_lowercase()));
     others.push(base.map(|byte| byte & 0x7f));
-    // And hundreds that have nothing in common.
+    // Hundreds of unrelated keys as well.
     others.extend((0..1_500).map(|n| key(10_000 + n)));
     let token = seal(&kit.codec_of(&ring_of([("a", base)])?))?;
     for other in kit.paced(others) {
@@ -194,7 +194,7 @@ pub(crate) fn rotation(kit: &Kit<'_>) -> Verdict {
         ring_of([("new", key(2))])?,
     ];
     let codecs = steps.each_ref().map(|keys| kit.codec_of(keys));
-    // Whatever step two replicas are at, as long as the steps are neighbours.
+    // Two replicas may be at any two neighboring steps.
     for (at, sealing) in codecs.iter().enumerate() {
         let token = seal(sealing)?;
         for (other, opening) in codecs.iter().enumerate() {
@@ -210,7 +210,7 @@ pub(crate) fn rotation(kit: &Kit<'_>) -> Verdict {
     let [first, .., last] = &codecs;
     refuses(last, &seal(first)?, "sealed by a key that was removed")?;
     refuses(first, &seal(last)?, "sealed by a key that is not there yet")?;
-    // A key that returns opens again.
+    // A key that returns opens tokens again.
     opens(first, &seal(first)?, "the first ring, after all that")
 }
 
@@ -239,7 +239,7 @@ pub(crate) fn an_exhausted_key_still_opens(kit: &Kit<'_>) -> Verdict {
     let codec = kit.codec_of(&keys);
     let token = seal(&codec)?;
     if keys.count_seals(u64::MAX - 1_000, u64::MAX).is_err() {
-        return Ok(()); // the codec has counted by more than that
+        return Ok(()); // the codec has already counted more than 1,000 seals
     }
     match codec.encode(PAYLOAD, CONTEXT) {
         Ok(token) => opens(&codec, &token, "sealed by a codec that does not count")?,
@@ -256,7 +256,7 @@ pub(crate) fn an_exhausted_key_still_opens(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn no_public_digest_of_the_context(kit: &Kit<'_>) -> Verdict {
-    // Under a dozen keys: what is the same under all of them comes from the context alone.
+    // Under a dozen keys: anything that is the same under all of them comes from the context alone.
     let of = |context: &'static [u8]| {
         move |number: usize| {
             let keys = ring_of([("a", key(20 + number as u64))])?;
@@ -270,7 +270,7 @@ pub(crate) fn no_public_digest_of_the_context(kit: &Kit<'_>) -> Verdict {
             "character {place:?} of a token is a function of the context that anyone can compute: it confirms a guess"
         )
     })?;
-    // And a single bit: of contexts that differ in one bit, so that a parity shows as well.
+    // By single bits as well, with contexts that differ in one bit, so that a parity shows too.
     for other in [
         b"principal: alicd",
         b"principal: alica",

@@ -1,6 +1,7 @@
-//! Kids: each names one key, and is part of what is authenticated.
+//! Kids: each names one key and is authenticated.
 //!
-//! Most of these are about codecs whose tokens start with their kid and a dot, as those of this library do.
+//! Most of these cases apply to codecs whose tokens start with their kid and a dot, like the codecs
+//! of this library.
 
 use request_state_core::{DecodeError, Keyring};
 
@@ -11,7 +12,7 @@ use crate::rings::{KIDS, key, ring_of};
 use crate::stop::{Stop, Verdict, ensure};
 use crate::token::Token;
 
-/// `token` under another kid, if it starts with the kid that it is sealed under.
+/// Returns `token` under another kid, if it starts with the kid that it is sealed under.
 fn relabelled(token: &str, from: &str, to: &str) -> Option<String> {
     let rest = token.strip_prefix(from)?.strip_prefix('.')?;
     Some(format!("{to}.{rest}"))
@@ -41,7 +42,7 @@ pub(crate) fn relabelled_kids(kit: &Kit<'_>) -> Verdict {
                 &moved,
                 &format!("relabelled from {sealing} to {kid}"),
             )?;
-            // A ring may have had the same key under another kid. The kid is part of the token.
+            // A keyring may have had the same key under another kid. The kid is part of the token.
             let renamed = kit.codec_of(&Keyring::new([(kid, same_key.clone())])?);
             let about = format!("relabelled from {sealing} to {kid}, which has the same key there");
             refuses(&renamed, &moved, &about)?;
@@ -56,7 +57,7 @@ pub(crate) fn relabelled_kids(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn a_kid_and_its_neighbours(kit: &Kit<'_>) -> Verdict {
-    // "ab" and "c", or "a" and "bc"? The same key under all these kids, each in a keyring of its own.
+    // "ab" and "c", or "a" and "bc"? All these kids have the same key, each in its own keyring.
     let alone = |kid| Ok::<_, Stop>(kit.codec_of(&ring_of([(kid, key(1))])?));
     let (ab, a, b) = (alone("ab")?, alone("a")?, alone("b")?);
     if relabelled(&seal(&ab)?, "ab", "a").is_none() {
@@ -64,7 +65,7 @@ pub(crate) fn a_kid_and_its_neighbours(kit: &Kit<'_>) -> Verdict {
             "a token does not start with its kid and a dot",
         ));
     }
-    // From a keyring to another, with a letter that the kid loses or gains, in front or behind.
+    // From one keyring to another. The kid loses or gains a letter at its start or its end.
     let moves: [(&Codec<'_>, &str, &Codec<'_>, &str); 4] = [
         (&ab, "ab", &a, "a"),
         (&ab, "ab", &b, "b"),
@@ -78,7 +79,7 @@ pub(crate) fn a_kid_and_its_neighbours(kit: &Kit<'_>) -> Verdict {
                 continue;
             };
             let about = || format!("relabelled from {from_kid} to {to_kid}");
-            // The letter goes into the context, or comes out of it.
+            // The letter moves into the context or out of it.
             let contexts = [
                 context.to_vec(),
                 [b"b", context].concat(),
@@ -89,7 +90,7 @@ pub(crate) fn a_kid_and_its_neighbours(kit: &Kit<'_>) -> Verdict {
             for context in &contexts {
                 must_refuse(to, &moved, context, about)?;
             }
-            // Or into the bytes next to the kid, or into their text, or out of it.
+            // The letter moves into the bytes next to the kid, or into their text, or out of it.
             let pieces = Token::parse(&moved);
             let mut forged = Vec::new();
             for index in pieces.encoded_indices() {
@@ -136,7 +137,7 @@ pub(crate) fn kids_alike(kit: &Kit<'_>) -> Verdict {
             let sealer = kit.codec_of(&keys.sealing_with(kid)?);
             let token = seal(&sealer)?;
             opens(&all, &token, &format!("the kid {kid} beside {group:?}"))?;
-            // The ring without it, and the ring with nothing else.
+            // The keyring without this key, and the keyring with this key only.
             let others = numbered.clone().filter(|(other, _)| *other != number);
             let others = ring_of(others.map(|(other, kid)| (*kid, key(other))))?;
             refuses(
@@ -145,7 +146,7 @@ pub(crate) fn kids_alike(kit: &Kit<'_>) -> Verdict {
                 &format!("the kid {kid} is not in the ring"),
             )?;
             for (_, other) in numbered.clone().filter(|(other, _)| *other != number) {
-                // The same key: only the kid tells them apart.
+                // The same key, so that only the kid distinguishes them.
                 let renamed = kit.codec_of(&ring_of([(*other, key(number))])?);
                 if token.starts_with(&format!("{kid}.")) {
                     refuses(&renamed, &token, &format!("{kid} taken for {other}"))?;
@@ -172,7 +173,7 @@ pub(crate) fn unknown_kids(kit: &Kit<'_>) -> Verdict {
     ensure(matches!(answer, Err(DecodeError::UnknownKey)), || {
         format!("a token under a kid that is not in the ring: {answer:?}, not UnknownKey")
     })?;
-    // The form is looked at first: junk under an unknown kid is no sign of a rotation gone wrong.
+    // The form is checked first: junk under an unknown kid does not indicate a failed rotation.
     for character in ['=', '+', '/', ' ', '\n', 'é'] {
         let junk = format!("{token}{character}");
         let answer = us.decode(&junk, CONTEXT);
@@ -183,7 +184,7 @@ pub(crate) fn unknown_kids(kit: &Kit<'_>) -> Verdict {
             )
         })?;
     }
-    // And a kid that is in the ring is never unknown, whatever follows.
+    // A kid in the keyring is never reported as unknown, whatever follows it.
     let genuine = Genuine::new(&us, PAYLOAD, CONTEXT)?;
     for edit in crate::edits::bits(&genuine.pieces()) {
         if edit.token.starts_with("a.") {
@@ -197,7 +198,7 @@ pub(crate) fn unknown_kids(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn the_kid_of_the_sealing_key(kit: &Kit<'_>) -> Verdict {
-    // Where a token names a key of the ring, it is the one that sealed it.
+    // If a token names a key of the keyring, it is the key that sealed the token.
     let longest = "k".repeat(64);
     let kids = [KIDS[0], KIDS[1], "A", "z-_9", &longest];
     let entries = (0..)

@@ -1,5 +1,5 @@
-//! What is checked is checked at every length of a payload: where a block, a chunk or a counter is just
-//! full, too.
+//! The same checks at every length of a payload, including lengths at which a block, a chunk or a
+//! counter is just full.
 
 use request_state_core::Keyring;
 
@@ -10,8 +10,9 @@ use crate::stop::{Stop, Verdict};
 
 const CONTEXT: &[u8] = b"context";
 
-/// Every length up to some blocks of the usual sizes, and those around each power of two up to 64 KiB:
-/// up to 32 bytes below it, for what is sealed together with a nonce or a tag.
+/// Returns every length up to a few blocks of the usual sizes, and the lengths around each power of
+/// two up to 64 KiB. These start 32 bytes below the power, for payloads that are sealed together
+/// with a nonce or a tag.
 fn lengths() -> Vec<usize> {
     let powers = (11..=16).map(|exponent| 1 << exponent);
     (0..=1_100)
@@ -23,11 +24,11 @@ fn payload(length: usize) -> Vec<u8> {
     Random::new(200 + length as u64).bytes(length)
 }
 
-/// Some up to what the sealer's default limit holds, and somewhat beyond: a large payload may take
-/// another path. These are tried first, and all of them, however slow the codec is.
+/// Some lengths up to the sealer's default limit, and somewhat beyond: a large payload may take
+/// another code path. These are tried first, and all of them, even if the codec is slow.
 const LARGE: [usize; 7] = [600, 1_500, 5_000, 10_000, 20_000, 48_000, 70_000];
 
-/// The large lengths, and then the others.
+/// Returns the large lengths, and then the others.
 fn large_and_others(kit: &Kit<'_>) -> impl Iterator<Item = usize> {
     LARGE.into_iter().chain(kit.paced(lengths()))
 }
@@ -95,7 +96,7 @@ pub(crate) fn another_kid(kit: &Kit<'_>) -> Verdict {
     let keys = ring()?;
     let codec = kit.codec_of(&keys);
     let (kid, key) = keys.sealing();
-    // The same key under another kid: nothing but the kid tells the two apart.
+    // The same key under another kid, so that only the kid distinguishes the two.
     let renamed = kit.codec_of(&Keyring::new([("b", key.clone())])?);
     for length in large_and_others(kit) {
         let token = encode(&codec, &payload(length), CONTEXT)?;

@@ -1,4 +1,4 @@
-//! The cases, one file a group. [The catalog](crate::CASES) says what each is for.
+//! The cases, one file for each group. [The catalog](crate::CASES) explains each case.
 
 pub(crate) mod appearance;
 pub(crate) mod binding;

@@ -1,4 +1,4 @@
-//! What goes in comes out.
+//! Decoding returns the encoded payload.
 
 use crate::kit::{Kit, encode, must_open};
 use crate::random::Random;
@@ -40,7 +40,7 @@ pub(crate) fn large(kit: &Kit<'_>) -> Verdict {
         let power = 1usize << power;
         [power - 1, power, power + 1]
     });
-    // 48 KiB is what a token of the sealer's default limit holds; a sealer may be given a higher one.
+    // A token at the sealer's default limit holds 48 KiB. A sealer may be given a higher limit.
     let others = [
         1_000,
         1_500,
@@ -74,7 +74,7 @@ pub(crate) fn every_byte(kit: &Kit<'_>) -> Verdict {
             round_trip(&codec, &payload, b"context", "one byte everywhere")?;
         }
     }
-    // What a padding scheme adds, and takes away again: PKCS #7, and one bit and zeros.
+    // Bytes that a padding scheme adds and removes again: PKCS #7, and a one bit followed by zeros.
     for length in 1..=32u8 {
         let zeros = vec![0; usize::from(length)];
         round_trip(
@@ -99,7 +99,7 @@ pub(crate) fn nothing_is_interpreted(kit: &Kit<'_>) -> Verdict {
     let own_token = encode(&codec, b"inner", b"context")?;
     let doubled = format!("{own_token}.{own_token}");
     let texts: [&[u8]; 40] = [
-        // JSON, spelled as no JSON library would write it.
+        // JSON in forms that a JSON library would not write.
         b"{ \"b\" : 1.0, \"a\" : 1e2, \"a\" : [ ] }",
         b"{\"a\":9007199254740993,\"b\":-0.0}",
         b"\"\\u0041\\/\"",
@@ -109,7 +109,7 @@ pub(crate) fn nothing_is_interpreted(kit: &Kit<'_>) -> Verdict {
         b"007",
         b"[]",
         b"{}",
-        // Text that something may normalise.
+        // Text that a codec may normalize.
         "é e\u{301} ﬁ Å ß İ".as_bytes(),
         b"MiXeD CaSe",
         b"  spaces around  ",
@@ -121,7 +121,7 @@ pub(crate) fn nothing_is_interpreted(kit: &Kit<'_>) -> Verdict {
         b"a\\nb\\0",
         b"a/../b//c/.",
         b"\x1b[31mred\x1b[0m",
-        // Bytes that are no text.
+        // Bytes that are not valid text.
         b"\xff\xfe\0a",
         b"\xc0\x80",
         b"\xed\xa0\x80",
@@ -129,12 +129,12 @@ pub(crate) fn nothing_is_interpreted(kit: &Kit<'_>) -> Verdict {
         b"\x80\x81\xfe",
         b"nul\0nul\0",
         b"\0\0\0\0",
-        // What starts as something else does.
+        // Bytes that start like other formats.
         b"\x1f\x8b\x08\0",
         b"\x28\xb5\x2f\xfd",
         b"\x78\x9c\x03\0\0\0\0\x01",
         b"\x30\x82\x01\0",
-        // What looks like a token, or a part of one.
+        // Payloads that look like a token, or a part of one.
         b"2026-10.AAAA.AAAA",
         b".",
         b"...",

@@ -10,7 +10,8 @@ use crate::token::{to_base64url, to_hex};
 
 const CONTEXT: &[u8] = b"context";
 
-/// Tries `respell` on tokens of payloads of many lengths, so that every length of rest occurs.
+/// Tries `respell` on tokens of payloads of many lengths, so that every length of the remainder
+/// occurs.
 fn try_spellings(kit: &Kit<'_>, respell: impl Fn(&str) -> Vec<Edit>) -> Verdict {
     let codec = kit.codec()?;
     for length in (0..=8).chain([100, 1_000]) {
@@ -21,14 +22,14 @@ fn try_spellings(kit: &Kit<'_>, respell: impl Fn(&str) -> Vec<Edit>) -> Verdict 
     Ok(())
 }
 
-/// Every place where a part ends: before each dot, and at the end.
+/// Returns every position where a part ends: before each dot, and at the end.
 fn ends(text: &str) -> Vec<usize> {
     let dots = text.match_indices('.').map(|(at, _)| at);
     dots.chain([text.len()]).collect()
 }
 
-/// `text` with each of its parts encoded anew; and with all but the first, which may be a kid that a
-/// new encoding would make another.
+/// Returns `text` with all of its parts re-encoded, and with all but the first re-encoded. The
+/// first part may be a kid, which another encoding would change to a different kid.
 fn each_part(about: &str, text: &str, respell: impl Fn(&str) -> String) -> [Edit; 2] {
     let all: Vec<String> = text.split('.').map(&respell).collect();
     let head = text.split('.').take(1).map(str::to_owned);
@@ -67,7 +68,7 @@ pub(crate) fn padding(kit: &Kit<'_>) -> Verdict {
                 format!("{part}{with}")
             }));
         }
-        // As an encoder that pads would have written it.
+        // As an encoder with padding would have written it.
         edits.extend(each_part("padded to a multiple of four", text, |part| {
             format!("{part:=<0$}", part.len().next_multiple_of(4))
         }));
@@ -77,7 +78,8 @@ pub(crate) fn padding(kit: &Kit<'_>) -> Verdict {
 
 pub(crate) fn other_alphabets(kit: &Kit<'_>) -> Verdict {
     let codec = kit.codec()?;
-    // The two characters in which the alphabets differ are rare, so look for tokens with both.
+    // The two characters in which the alphabets differ are rare, so this searches for tokens with
+    // both.
     for _ in 0..40 {
         let genuine = Genuine::new(&codec, &[0xfb; 24], CONTEXT)?;
         let text = &genuine.text;
@@ -154,7 +156,8 @@ pub(crate) fn escapes(kit: &Kit<'_>) -> Verdict {
         edits.extend(each_part("escaped as in JSON", text, |part| {
             part.bytes().map(|byte| format!("\\u{byte:04x}")).collect()
         }));
-        // The same letters in the forms for East Asian text, which normalisation takes back.
+        // The same letters in the full-width forms for East Asian text, which normalization maps
+        // back.
         edits.extend(each_part("full-width", text, |part| {
             let wide = part
                 .chars()

@@ -1,4 +1,4 @@
-//! What a token is made of is the attacker's to change and to arrange anew.
+//! An attacker can change and rearrange the components of a token.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use crate::token::Token;
 
 const CONTEXT: &[u8] = b"context";
 
-/// The bytes of a part of a token that are the same in every token: a header, if there is one. Of each
-/// part, the first four.
+/// Returns the positions of the first four bytes of a part that are the same in every token. They
+/// may be a header.
 fn headers(tokens: &[Token], part: usize) -> Vec<usize> {
     let rows: Vec<&[u8]> = tokens
         .iter()
@@ -37,7 +37,7 @@ pub(crate) fn headers_say_nothing(kit: &Kit<'_>) -> Verdict {
     let Some((first, token)) = genuine.first().zip(tokens.first()) else {
         return Ok(());
     };
-    // The header's value, and how many bytes are cut from where.
+    // The value of the header, and the range of bytes that is cut.
     let mut edits: Vec<(usize, usize, u8, usize, usize)> = Vec::new();
     for part in token.encoded_indices() {
         let length = token.parts.get(part).map_or(0, |part| part.bytes.len());
@@ -48,13 +48,14 @@ pub(crate) fn headers_say_nothing(kit: &Kit<'_>) -> Verdict {
                 .and_then(|part| part.bytes.get(at))
                 .copied()
                 .unwrap_or(0);
-            // Any value, with nothing cut or something from the end.
+            // Any value, with nothing cut or something cut from the end.
             for new in (0..=255).filter(|new| *new != old) {
                 for cut in 0..=64.min(length) {
                     edits.push((part, at, new, length - cut, length));
                 }
             }
-            // A length, of bytes or of bits, less by what is cut, wherever that is.
+            // A length, in bytes or in bits, reduced by the number of bytes that are cut, for every
+            // range.
             for (start, end) in (1..=length).flat_map(|end| (0..end).map(move |start| (start, end)))
             {
                 for unit in [1, 8] {
@@ -85,10 +86,11 @@ pub(crate) fn headers_say_nothing(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) fn chunks(kit: &Kit<'_>) -> Verdict {
-    /// The bytes that a chunk has more than its payload: a tag of 16 or 32, a nonce of 0, 12, 16 or 24.
+    /// The number of bytes that a chunk adds to its payload: a tag of 16 or 32, and a nonce of 0,
+    /// 12, 16 or 24. (The combination of 32 and 24 is not included.)
     const MORE: [usize; 6] = [16, 28, 32, 40, 44, 48];
-    /// What is in front of the first chunk, where chunks are large and every try costs: the lengths that
-    /// nonces, salts and headers have.
+    /// The number of bytes in front of the first chunk: the lengths of nonces, salts and headers.
+    /// They are used for large chunks, where each try is expensive.
     const IN_FRONT: [usize; 16] = [0, 1, 4, 7, 8, 12, 13, 16, 19, 20, 24, 28, 32, 40, 48, 64];
     let codec = kit.codec()?;
     let powers = (4..=14).map(|power| 1usize << power);
@@ -118,7 +120,8 @@ pub(crate) fn chunks(kit: &Kit<'_>) -> Verdict {
     Ok(())
 }
 
-/// Arranges a token anew as if it were made of chunks of `length` bytes, the first at `start`.
+/// Rearranges a token as if it consisted of chunks of `length` bytes, of which the first begins at
+/// `start`.
 fn try_chunks(
     codec: &Codec<'_>,
     genuine: &Genuine,

@@ -1,4 +1,4 @@
-//! A token that was changed is not a token: every place, every kind of change.
+//! A changed token is rejected, for every position and every kind of change.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn genuine(codec: &dyn RequestStateCodec, length: usize) -> Result<Genuine, Stop
     Genuine::new(codec, &Random::new(length as u64).bytes(length), CONTEXT)
 }
 
-/// Tries `edits` on a token of `length` bytes of payload.
+/// Tries `edits` on a token with a payload of `length` bytes.
 fn try_edits(kit: &Kit<'_>, length: usize, edits: impl Fn(&str) -> Vec<Edit>) -> Verdict {
     let codec = kit.codec()?;
     let genuine = genuine(&codec, length)?;
@@ -89,7 +89,8 @@ pub(crate) fn short_texts_around(kit: &Kit<'_>) -> Verdict {
 
 pub(crate) fn words_around(kit: &Kit<'_>) -> Verdict {
     try_edits(kit, 3, |text| {
-        // The codec's own words too: its kids, what its tokens start with, and the names in its code.
+        // The codec's own words are included: its kids, the start of its tokens, and the names in
+        // its code.
         let heads = text.split('.').filter(|part| part.len() <= 16);
         let heads = heads.chain(KIDS).map(str::to_owned);
         let own: Vec<String> = heads.chain(kit.words_of_its_type()).collect();
@@ -111,7 +112,7 @@ pub(crate) fn moved_dots(kit: &Kit<'_>) -> Verdict {
                 edits.push(Edit::new(format!("the dot at {at} moved to {to}"), moved));
             }
         }
-        // And the bytes behind the dots, moved from one part into the next.
+        // The bytes behind the dots, moved from one part into the next.
         let token = Token::parse(text);
         let indices = token.encoded_indices();
         for (from, to) in indices.iter().zip(indices.iter().skip(1)) {
@@ -132,7 +133,7 @@ pub(crate) fn moved_dots(kit: &Kit<'_>) -> Verdict {
                 ));
             }
         }
-        // And the parts in another order.
+        // The parts in another order.
         for (a, b) in (0..token.parts.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {
             let mut swapped = token.clone();
             swapped.parts.swap(a, b);
@@ -152,7 +153,7 @@ pub(crate) fn long_tokens(kit: &Kit<'_>) -> Verdict {
         let token = genuine.pieces();
         let body = token.body().len();
         let mut random = Random::new(20);
-        // The ends, where a check may stop short, and places throughout.
+        // The ends, where a check may stop early, and positions throughout.
         let ends = (0..tries / 4).flat_map(|at| [at, body.saturating_sub(1 + at)]);
         let places: Vec<usize> = ends
             .chain((0..tries / 2).map(|_| random.below(body.max(1))))
@@ -168,7 +169,7 @@ pub(crate) fn long_tokens(kit: &Kit<'_>) -> Verdict {
                 Edit::new(format!("a bit of byte {at} of {body}"), changed)
             })
             .collect();
-        // Characters that no decoder may skip, for one that takes long texts in strides.
+        // Characters that no decoder may skip, for a decoder that processes long texts in strides.
         let characters = genuine.text.len();
         for foreign in FOREIGN.chars() {
             let at = random.below(characters);
@@ -200,7 +201,7 @@ pub(crate) fn rare_tokens(kit: &Kit<'_>) -> Verdict {
         let token = genuine.pieces();
         let mut edits = Vec::new();
         for index in token.encoded_indices() {
-            // The first byte or the last, by turns.
+            // The first byte and the last byte in turn.
             let (about, front) = match number % 2 {
                 0 => ("at the end", false),
                 _ => ("at the front", true),

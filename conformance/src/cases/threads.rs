@@ -1,4 +1,4 @@
-//! Many threads at once.
+//! Many threads at the same time.
 
 use std::sync::Barrier;
 use std::thread;
@@ -69,7 +69,7 @@ fn one_of_many(codecs: [&Codec<'_>; 2], shared: &Genuine, number: usize) -> Resu
 
 pub(crate) fn two_threads_at_once(kit: &Kit<'_>) -> Verdict {
     let codec = kit.codec()?;
-    // Both encode, then both decode, each its own.
+    // Both threads encode, then both decode, each its own token.
     let sides = [
         (&b"the payload of one"[..], &b"one"[..]),
         (b"and that of the other", b"other"),
@@ -95,7 +95,7 @@ pub(crate) fn two_threads_at_once(kit: &Kit<'_>) -> Verdict {
             .copied()
             .flatten()
             .map_or("", String::as_str);
-        // A refusal beside a decoding, by turns.
+        // Rejections and successful decodings in turn, at the same time as the other thread.
         if round % 3 == thread {
             let about = || "the context of the other thread, at the same moment".into();
             must_refuse_context(&codec, token, other, about)

@@ -11,7 +11,8 @@ use crate::stop::{Stop, Verdict, ensure};
 
 const CONTEXT: &[u8] = b"context";
 
-/// Long junk: what it is, and the text for a length in bytes.
+/// A kind of long junk: its description, and a function that returns the text for a length in
+/// bytes.
 type Shape<'a> = (&'static str, Box<dyn Fn(usize) -> String + 'a>);
 
 fn repeated<'a>(about: &'static str, head: &'a str, unit: &'static str) -> Shape<'a> {
@@ -19,7 +20,7 @@ fn repeated<'a>(about: &'static str, head: &'a str, unit: &'static str) -> Shape
     (about, Box::new(text))
 }
 
-/// Shapes in which a decoder may walk through a token again and again.
+/// Returns shapes in which a decoder may scan a token repeatedly.
 fn shapes<'a>(codec: &'a dyn RequestStateCodec, kid_and_dot: &'a str) -> Vec<Shape<'a>> {
     vec![
         repeated("letters", "", "A"),
@@ -61,7 +62,8 @@ pub(crate) fn megabytes(kit: &Kit<'_>) -> Verdict {
             must_refuse(&codec, &text(1 << exponent), CONTEXT, || {
                 format!("{} bytes of {about}", 1 << exponent)
             })?;
-            // How the time grows is for the next case. Here, a slow codec is only let off the rest.
+            // The next case tests how the time grows. This case only spares a slow codec the
+            // remaining lengths.
             if started.elapsed() > Duration::from_millis(500) {
                 break;
             }
@@ -79,17 +81,18 @@ pub(crate) fn refusal_takes_linear_time(kit: &Kit<'_>) -> Verdict {
     Ok(())
 }
 
-/// Fails when rejecting a token of 16 times the length takes much more than 16 times as long.
+/// Fails if rejecting a token of 16 times the length takes much more than 16 times as long.
 fn grows_with_length(
     codec: &dyn RequestStateCodec,
     about: &str,
     text: impl Fn(usize) -> String,
 ) -> Verdict {
-    /// From here on it is measured more closely.
+    /// The factor from which the time is measured more closely.
     const SUSPICIOUS: u32 = 30;
-    /// In proportion it would be once as long as 16 short ones, by the square 16 times.
+    /// With linear time the factor is 1, compared with 16 short tokens. With quadratic time it is
+    /// 16.
     const TOO_MUCH: f64 = 5.0;
-    /// What is shorter than this cannot hurt, nor be measured.
+    /// A shorter time does no harm and cannot be measured reliably.
     const SHORT: Duration = Duration::from_millis(40);
     let mut earlier: Vec<(String, Duration)> = Vec::new();
     for exponent in [10, 12, 14, 16, 18, 20] {
@@ -112,16 +115,17 @@ fn grows_with_length(
         }
         earlier.push((token, time));
         if time > Duration::from_millis(400) {
-            break; // slow, and in proportion: more of it would show nothing new
+            break; // slow but linear: longer tokens would show nothing new
         }
     }
     Ok(())
 }
 
-/// How many times as long rejecting `token` takes as rejecting `shorter` 16 times.
+/// Returns the time of rejecting `token` divided by the time of rejecting `shorter` 16 times.
 ///
-/// On a busy machine, what takes long is interrupted and what is short is not. So both are made to take
-/// as long, one after the other, where the codec is right; and the middle one of five tries counts.
+/// On a busy machine, long measurements are interrupted and short ones are not. Therefore the two
+/// measurements, one after the other, take the same time if the codec is correct. The result is the
+/// median of five tries.
 fn one_for_sixteen(codec: &dyn RequestStateCodec, token: &str, shorter: &str) -> Result<f64, Stop> {
     let mut ratios = Vec::new();
     for _ in 0..5 {
@@ -136,7 +140,7 @@ fn one_for_sixteen(codec: &dyn RequestStateCodec, token: &str, shorter: &str) ->
     Ok(ratios.get(2).copied().unwrap_or(0.0))
 }
 
-/// The shortest of so many tries.
+/// Returns the shortest time of `tries` tries.
 fn refusal_time(
     codec: &dyn RequestStateCodec,
     token: &str,

@@ -1,10 +1,10 @@
-//! Edits of the bytes behind a token's text.
+//! Edits of the bytes that a token's text encodes.
 
 use super::edit::{Edit, splice};
 use crate::random::Random;
 use crate::token::Token;
 
-/// Every bit of the bytes behind the text, turned over.
+/// Flips each bit of the encoded bytes.
 pub(crate) fn bits(token: &Token) -> Vec<Edit> {
     let length = token.body().len();
     let all = (0..length).flat_map(|at| (0..8).map(move |bit| (at, 1u8 << bit)));
@@ -17,8 +17,8 @@ pub(crate) fn bits(token: &Token) -> Vec<Edit> {
     .collect()
 }
 
-/// Two bytes changed so that a weak sum of all stays the same: swapped, the same bit turned over in
-/// both, one up and one down.
+/// Changes two bytes so that a weak sum of all bytes stays the same: swaps them, flips the same bit
+/// in both, or increments one and decrements the other.
 pub(crate) fn pairs(token: &Token) -> Vec<Edit> {
     let length = token.body().len();
     let mut edits = Vec::new();
@@ -47,10 +47,12 @@ pub(crate) fn pairs(token: &Token) -> Vec<Edit> {
     edits
 }
 
-/// Differences that a checksum in the place of a hash does not see: the generator of a cyclic
-/// redundancy check, in either order of bits, and what keeps the sums of Adler and Fletcher.
+/// Returns differences that a checksum used instead of a hash does not detect: the generator of a
+/// cyclic redundancy check, in either order of bits, and changes that keep the sums of Adler and
+/// Fletcher.
 pub(crate) fn blind_spots(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
-    /// CRC-8, CRC-16/IBM, CRC-16/CCITT, CRC-24, CRC-32 and CRC-32C: degree and the lower terms.
+    /// The degree and the lower terms of CRC-8, CRC-16/IBM, CRC-16/CCITT, CRC-24, CRC-32 and
+    /// CRC-32C.
     const GENERATORS: [(u32, u64); 6] = [
         (8, 0x07),
         (16, 0x8005),
@@ -62,7 +64,7 @@ pub(crate) fn blind_spots(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let mut changed = Vec::new();
     for at in 0..bytes.len() {
         for (degree, terms) in GENERATORS {
-            // From the first bit of a byte on: the leading term, then the others.
+            // Starting at the first bit of a byte: the leading term, then the others.
             let first_bits = (((1u64 << degree) | terms) << (63 - degree)).to_be_bytes();
             let last_bits = first_bits.map(u8::reverse_bits);
             for (order, mask) in [("first", first_bits), ("last", last_bits)] {
@@ -87,8 +89,8 @@ pub(crate) fn blind_spots(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     changed
 }
 
-/// `count` times: a few bytes at a random place, overwritten at random. And every stretch of bytes
-/// set to zero, and to ones.
+/// Overwrites a few bytes at a random place with random bytes, `count` times. Also sets every
+/// stretch of bytes to zeros, and to ones.
 pub(crate) fn overwritten(token: &Token, count: usize) -> Vec<Edit> {
     let mut random = Random::new(2);
     let length = token.body().len();
@@ -118,18 +120,18 @@ pub(crate) fn overwritten(token: &Token, count: usize) -> Vec<Edit> {
     edits
 }
 
-/// Pieces of two tokens of the same form, put together in every way.
+/// Combines pieces of two tokens of the same form in every way.
 pub(crate) fn pieces(one: &Token, other: &Token) -> Vec<Edit> {
     let mut edits = Vec::new();
     let (text, other_text) = (one.text(), other.text());
-    // At every place of the text.
+    // At every position in the text.
     for at in 0..=text.len().max(other_text.len()) {
         edits.push(Edit::new(
             format!("characters up to {at} of one, from there on of the other"),
             splice(&text, at, usize::MAX, &splice(&other_text, 0, at, "")),
         ));
     }
-    // Part by part: each of the one or of the other, in the places of all others.
+    // Part by part: each part from either token, at the positions of all others.
     for choice in 0..1usize << one.parts.len().min(6) {
         let parts = one.parts.iter().zip(&other.parts).enumerate();
         let parts = parts.map(|(at, (a, b))| if (choice >> at) & 1 == 0 { a } else { b }.clone());
@@ -145,7 +147,7 @@ pub(crate) fn pieces(one: &Token, other: &Token) -> Vec<Edit> {
         let Some((a, b)) = one.parts.get(index).zip(other.parts.get(index)) else {
             continue;
         };
-        // The head of one and the tail of the other, whatever their lengths.
+        // The head of one token and the tail of the other, of any lengths.
         for start in 0..=a.bytes.len() {
             for tail in 0..=b.bytes.len() {
                 let head = a.bytes.iter().take(start);
@@ -159,7 +161,7 @@ pub(crate) fn pieces(one: &Token, other: &Token) -> Vec<Edit> {
             }
         }
     }
-    // A stretch of the one in the middle of the other.
+    // A stretch of one token in the middle of the other.
     let (body, other_body) = (one.body(), other.body());
     if body.len() == other_body.len() {
         for end in 1..=body.len() {

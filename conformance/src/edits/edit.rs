@@ -1,6 +1,6 @@
-//! One edit of a token.
+//! A single edit of a token.
 
-/// A token that somebody changed, and how.
+/// A changed token, with a description of the change.
 pub(crate) struct Edit {
     pub(crate) about: String,
     pub(crate) token: String,
@@ -15,7 +15,8 @@ impl Edit {
     }
 }
 
-/// `text` with the characters from `start` to before `end` replaced by `with`.
+/// Returns `text` with the characters from `start` up to, but not including, `end` replaced by
+/// `with`.
 pub(crate) fn splice(text: &str, start: usize, end: usize, with: &str) -> String {
     let head = text.chars().take(start);
     head.chain(with.chars())

@@ -1,9 +1,9 @@
-//! Something in front of a token or behind it.
+//! Additions in front of a token or behind it.
 
 use super::edit::Edit;
 use crate::token::Token;
 
-/// Something in front of a token or behind it, or of one of its parts.
+/// Adds something in front of a token or behind it, or in front of or behind one of its parts.
 pub(crate) fn extensions(text: &str) -> Vec<Edit> {
     const MORE: [&str; 44] = [
         ".", "..", "=", "==", "A", "AA", "AAA", "AAAA", "-", "_", "0", " ", "  ", "\t", "\n",
@@ -46,7 +46,7 @@ pub(crate) fn extensions(text: &str) -> Vec<Edit> {
             format!("A.A.A{between}{text}"),
         ));
     }
-    // Of 256 and 65,536 bytes, for a length that is kept in one byte or two.
+    // Additions of 256 and 65,536 bytes are for lengths that are kept in one byte or two.
     for index in token.encoded_indices() {
         for length in (1..=70).chain([256, 65_536]) {
             for byte in [0, 255] {

@@ -1,7 +1,9 @@
-//! What an attacker does to a token: every way of changing one that the suite knows, as lists.
+//! The changes that an attacker can make to a token: every kind that the suite knows, as lists of
+//! edits.
 //!
-//! Character edits change the text. Byte edits change what the text encodes, and write it back in
-//! the same encoding, so that a strict decoder lets them through to what must reject them.
+//! Character edits change the text. Byte edits change the bytes that the text encodes, and write
+//! them back in the same encoding. A strict decoder therefore passes them on to the code that must
+//! reject them.
 
 mod bytes;
 mod edit;
@@ -17,7 +19,8 @@ pub(crate) use words::{short_texts, words};
 
 use crate::token::Token;
 
-/// Some of every kind, for cases where each try costs more; and every place once.
+/// Returns some edits of every kind, for cases in which each try costs more, and an edit at every
+/// position once.
 pub(crate) fn sample(text: &str, count: usize) -> Vec<Edit> {
     let token = Token::parse(text);
     let mut edits = Vec::new();

@@ -3,7 +3,7 @@
 use super::edit::{Edit, splice};
 use crate::token::{FOREIGN, Token, URL_SAFE};
 
-/// Every character of `text` replaced by every other, URL-safe and foreign.
+/// Replaces each character of `text` with every other character, URL-safe and foreign.
 pub(crate) fn characters(text: &str) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (at, old) in text.chars().enumerate() {
@@ -22,7 +22,8 @@ pub(crate) fn characters(text: &str) -> Vec<Edit> {
     edits
 }
 
-/// Every cut from either end, every gap of a few characters, and every gap in the bytes of a part.
+/// Cuts off every length from either end, removes a few characters at every position, and removes
+/// bytes at every position of a part.
 pub(crate) fn cuts(text: &str) -> Vec<Edit> {
     let token = Token::parse(text);
     let length = text.chars().count();
@@ -59,7 +60,7 @@ pub(crate) fn cuts(text: &str) -> Vec<Edit> {
     edits
 }
 
-/// Something put in at every place: characters, bytes, and what is there already.
+/// Inserts something at every position: characters, bytes, and copies of the existing text.
 pub(crate) fn insertions(text: &str) -> Vec<Edit> {
     let token = Token::parse(text);
     let mut edits = Vec::new();

@@ -1,12 +1,12 @@
-//! Short texts and words around a token: what test suites, loggers, shells and proxies add, and what a
-//! decoder may therefore strip.
+//! Short texts and words around a token. Test suites, loggers, shells and proxies add them, and a
+//! decoder may therefore strip them.
 
 use super::edit::{Edit, splice};
 use crate::token::URL_SAFE;
 
-/// Every ASCII character, alone and repeated, and every pair of the characters that a token may consist
-/// of, in front of the token or behind it; and every pair of lower-case letters and digits next to a
-/// separator.
+/// Adds, in front of the token or behind it, every ASCII character, alone and repeated, and every
+/// pair of the characters that a token may consist of. Also adds every pair of lower-case letters
+/// and digits next to a separator.
 pub(crate) fn short_texts(text: &str) -> Vec<Edit> {
     let mut edits = Vec::new();
     for byte in 0..128u8 {
@@ -28,7 +28,7 @@ pub(crate) fn short_texts(text: &str) -> Vec<Edit> {
     edits
 }
 
-/// Words that mean something to somebody, and those of `own`, in front of the token, of its second part,
+/// Adds common words, and the words in `own`, in front of the token, in front of its second part,
 /// behind it and behind its first part.
 pub(crate) fn words(text: &str, own: &[String]) -> Vec<Edit> {
     let mut edits = Vec::new();
@@ -98,13 +98,13 @@ fn around(text: &str, open: &str, close: &str) -> Edit {
     )
 }
 
-/// What stands between a token and a word.
+/// Separators between a token and a word.
 const SEPARATORS: [&str; 26] = [
     "", "-", "_", ".", "--", "__", "..", "~", ":", "::", ";", "/", "+", "@", "#", "?", "&", "=",
     "|", "!", "*", ",", " ", "\t", "\n", "\0",
 ];
 
-/// What is put around a token, or around a word.
+/// Brackets and quotes around a token or a word.
 const BRACKETS: [(&str, &str); 22] = [
     ("\"", "\""),
     ("'", "'"),
@@ -130,7 +130,7 @@ const BRACKETS: [(&str, &str); 22] = [
     ("-----BEGIN TOKEN-----\n", "\n-----END TOKEN-----"),
 ];
 
-/// What is added as it is: by shells, URLs, headers, loggers and editors.
+/// Texts that shells, URLs, headers, loggers and editors add unchanged.
 const IDIOMS: &[&str] = &[
     "...",
     "....",
@@ -240,7 +240,7 @@ const IDIOMS: &[&str] = &[
     "https://",
 ];
 
-/// What somebody may have put into a decoder for a test, a migration or a client, or a logger writes.
+/// Words that a decoder may accept for a test, a migration or a client, or that a logger may write.
 const WORDS: &[&str] = &[
     "0",
     "1",

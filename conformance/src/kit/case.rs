@@ -1,4 +1,4 @@
-//! What a case is given: codecs on keyrings of its choice, and time.
+//! The tools of a case: codecs on keyrings of its choice, and a time limit.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use crate::random::Random;
 use crate::rings::ring;
 use crate::stop::Stop;
 
-/// How long a case goes on trying. Only a slow codec needs more, and then the case tries a random
-/// choice of what it would have tried, and says so.
+/// The time after which a case stops trying. Only a slow codec needs more. The case then tries a
+/// random selection, and the report notes this.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 pub(crate) struct Kit<'a> {
@@ -30,7 +30,7 @@ impl<'a> Kit<'a> {
         }
     }
 
-    /// A codec on the suite's usual keyring of two keys.
+    /// Creates a codec with the suite's default keyring of two keys.
     pub(crate) fn codec(&self) -> Result<Codec<'a>, Stop> {
         Ok(self.codec_of(&ring()?))
     }
@@ -39,7 +39,7 @@ impl<'a> Kit<'a> {
         Box::new(Watched(self.make.codec(keys)))
     }
 
-    /// The words of which the name of the codec's type is made, and of its modules.
+    /// Returns the words in the name of the codec's type and of its modules.
     pub(crate) fn words_of_its_type(&self) -> Vec<String> {
         let names = self
             .make
@@ -48,7 +48,7 @@ impl<'a> Kit<'a> {
         let mut words: Vec<String> = Vec::new();
         for name in names.filter(|name| !name.is_empty()) {
             words.push(name.to_owned());
-            // `AcmeCodec` has two words, as `acme_codec` has.
+            // `AcmeCodec` consists of two words, like `acme_codec`.
             let mut parts: Vec<String> = Vec::new();
             for character in name.chars() {
                 match parts.last_mut() {
@@ -70,17 +70,18 @@ impl<'a> Kit<'a> {
         words
     }
 
-    /// `items` in random order, until patience runs out.
+    /// Returns `items` in random order, until the time limit is reached.
     ///
-    /// So a slow codec meets a sample of every kind of them, and not the first kinds only.
+    /// The random order gives a slow codec a sample of every kind of item, and not only the first
+    /// kinds.
     pub(crate) fn paced<T>(&self, items: Vec<T>) -> impl Iterator<Item = T> {
         self.paced_for(PATIENCE, items)
     }
 
-    /// Likewise, with more patience.
+    /// Does the same as [`paced`](Self::paced), with a longer time limit.
     ///
-    /// A busy machine takes its time from a few items, a slow codec from most of them: only a slow codec
-    /// tries fewer, unless the machine takes ten times as long as the codec.
+    /// A busy machine delays a few items, whereas a slow codec delays most of them. Therefore only
+    /// a slow codec tries fewer items, unless the machine takes ten times the limit.
     pub(crate) fn paced_for<T>(
         &self,
         patience: Duration,
@@ -89,7 +90,7 @@ impl<'a> Kit<'a> {
         const LEAST: usize = 10;
         Random::new(0).shuffle(&mut items);
         let all = items.len();
-        // What an item may take, if all of them are to be tried.
+        // The time for each item if all of them are to be tried.
         let share = patience / u32::try_from(all).unwrap_or(u32::MAX).max(1);
         let (mut done, mut slow) = (0, 0);
         let mut last = Instant::now();
@@ -114,7 +115,7 @@ impl<'a> Kit<'a> {
         })
     }
 
-    /// What the report should say of a case that passed.
+    /// Takes the note that the report adds to the outcome.
     pub(crate) fn take_note(&self) -> Option<String> {
         self.note.take()
     }

@@ -1,14 +1,14 @@
-//! The codec under test, and what makes it.
+//! The codec under test, and its constructor.
 
 use std::any::type_name;
 use std::rc::Rc;
 
 use request_state_core::{Keyring, RequestStateCodec};
 
-/// The codec under test, whatever its type.
+/// The codec under test, of any type.
 pub(crate) type Codec<'a> = Box<dyn RequestStateCodec + 'a>;
 
-/// What makes codecs. A codec may borrow, and so may what makes it.
+/// A constructor of codecs. Both a codec and its constructor may borrow.
 #[derive(Clone)]
 pub(crate) struct Make<'a> {
     make: Rc<dyn Fn(&Keyring) -> Codec<'a> + 'a>,
@@ -20,13 +20,13 @@ impl<'a> Make<'a> {
         (self.make)(keys)
     }
 
-    /// The name of the codec's type, with the modules that it is in.
+    /// Returns the name of the codec's type, including its modules.
     pub(crate) fn type_name(&self) -> &'static str {
         self.type_name
     }
 }
 
-/// [`Make`] of a constructor.
+/// Creates a [`Make`] from a constructor.
 pub(crate) fn make_with<'a, C: RequestStateCodec + 'a>(
     make: impl Fn(&Keyring) -> C + 'a,
 ) -> Make<'a> {

@@ -1,4 +1,4 @@
-//! Tokens that the codec made, and what must be true of them.
+//! Tokens that the codec made, and the checks on them.
 
 use request_state_core::RequestStateCodec;
 
@@ -16,8 +16,8 @@ pub(crate) struct Genuine {
 }
 
 impl Genuine {
-    /// A token that the codec made and opened. It opened it so that a codec that remembers what it
-    /// opened has something to remember.
+    /// Seals a token and opens it. A codec that remembers the tokens that it opened then has
+    /// something to remember.
     pub(crate) fn new(
         codec: &dyn RequestStateCodec,
         payload: &[u8],
@@ -36,7 +36,7 @@ impl Genuine {
         Token::parse(&self.text)
     }
 
-    /// Fails if an edit of the token decodes, or if the token itself no longer does afterwards.
+    /// Fails if an edit of the token decodes, or if the token itself no longer decodes afterwards.
     pub(crate) fn must_be_the_only_spelling(
         &self,
         kit: &Kit<'_>,
@@ -57,8 +57,8 @@ impl Genuine {
         )
     }
 
-    /// Fails unless `codec`, which may be another than the one that made the token, is strict about it:
-    /// a sample of all changes and contexts.
+    /// Fails unless `codec` is strict about the token, for a sample of all edits and contexts.
+    /// `codec` may differ from the codec that made the token.
     pub(crate) fn must_be_strict(&self, kit: &Kit<'_>, codec: &dyn RequestStateCodec) -> Verdict {
         self.must_be_the_only_spelling(kit, codec, edits::sample(&self.text, 1_000))?;
         let context = &self.context;

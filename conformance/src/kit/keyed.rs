@@ -1,4 +1,4 @@
-//! One payload under one context, for cases that are about keys.
+//! A fixed payload and context, for cases about keys.
 
 use request_state_core::RequestStateCodec;
 

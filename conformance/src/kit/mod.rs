@@ -1,14 +1,14 @@
-//! What a case works with.
+//! The tools of the cases.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `codec.rs` | the codec under test, and what makes it |
-//! | `watched.rs` | a codec with a limit on the time of each call |
-//! | `case.rs` | what a case is given: codecs on keyrings of its choice, and time |
-//! | `promises.rs` | what a codec must do with one token |
+//! | `codec.rs` | the codec under test, and its constructor |
+//! | `watched.rs` | a codec with a time limit on each call |
+//! | `case.rs` | the tools of a case: codecs on keyrings of its choice, and a time limit |
+//! | `promises.rs` | the requirements on a codec for a single token |
 //! | `keyed.rs` | the same for one payload and context, in cases about keys |
-//! | `genuine.rs` | tokens that the codec made, and what must be true of them |
-//! | `telling.rs` | places in tokens that depend on what nothing random hides |
+//! | `genuine.rs` | tokens that the codec made, and the checks on them |
+//! | `telling.rs` | positions in tokens that reveal a difference and are not random |
 //! | `show.rs` | texts and bytes in messages |
 
 mod case;

@@ -1,11 +1,11 @@
-//! What a codec must do with one token.
+//! The requirements on a codec for a single token.
 
 use request_state_core::{DecodeError, RequestStateCodec};
 
 use super::show::{show, show_bytes};
 use crate::stop::{Stop, Verdict};
 
-/// Encodes; that it works for any payload and context is a promise.
+/// Encodes `payload`. Every codec must accept any payload and context.
 pub(crate) fn encode(
     codec: &dyn RequestStateCodec,
     payload: &[u8],
@@ -44,8 +44,7 @@ pub(crate) fn must_open(
     }
 }
 
-/// Fails unless `token` is rejected, for whatever reason that fits a token that the codec did not
-/// make.
+/// Fails unless `token` is rejected, with any error that fits a token that the codec did not make.
 pub(crate) fn must_refuse(
     codec: &dyn RequestStateCodec,
     token: &str,
@@ -67,7 +66,7 @@ pub(crate) fn must_refuse(
     )))
 }
 
-/// Fails unless a token of the codec's own is rejected under another context.
+/// Fails unless a token of this codec is rejected under another context.
 pub(crate) fn must_refuse_context(
     codec: &dyn RequestStateCodec,
     token: &str,

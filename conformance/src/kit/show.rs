@@ -1,6 +1,6 @@
 //! Texts and bytes in messages.
 
-/// A text in a message: quoted, and not without end.
+/// Formats a text for a message: quoted, and shortened if it is long.
 pub(crate) fn show(text: &str) -> String {
     const SHOWN: usize = 160;
     if text.len() <= SHOWN {
@@ -10,7 +10,7 @@ pub(crate) fn show(text: &str) -> String {
     format!("{head:?}… of {} bytes", text.len())
 }
 
-/// Bytes in a message.
+/// Formats bytes for a message.
 pub(crate) fn show_bytes(bytes: &[u8]) -> String {
     const SHOWN: usize = 32;
     let head: String = bytes

@@ -1,17 +1,17 @@
-//! Places in tokens that depend on what nothing random hides.
+//! Positions in tokens that reveal a difference and are not random.
 
 use crate::stop::{Stop, Verdict};
 use crate::token::Token;
 
-/// Makes `times` tokens of either kind, and answers the first place where all of the one kind have the
-/// same character, all of the other have the same, and the two are not the same: the place tells the
-/// kinds apart, and nothing random has a part in it.
+/// Makes `times` tokens of either kind, and returns the first position that distinguishes the
+/// kinds. At such a position all tokens of one kind have the same character, and all tokens of the
+/// other kind have the same other character. Therefore nothing random affects this position.
 pub(crate) fn telling_place(
     times: usize,
     one: impl Fn(usize) -> Result<String, Stop>,
     other: impl Fn(usize) -> Result<String, Stop>,
 ) -> Result<Option<usize>, Stop> {
-    /// The byte at `at` that all of them have there.
+    /// Returns the byte at `at`, if all texts have the same byte there.
     fn common(texts: &[String], at: usize) -> Option<u8> {
         let mut bytes = texts.iter().map(|text| text.as_bytes().get(at).copied());
         let first = bytes.next()??;
@@ -33,13 +33,14 @@ pub(crate) fn telling_place(
     }))
 }
 
-/// Likewise for each single bit of the bytes that tokens encode. Of so many tokens, all are alike in a
-/// random bit with a chance of 2^-39.
+/// Does the same for each single bit of the bytes that tokens encode. With this number of tokens, a
+/// random bit is the same in all of them with a probability of 2^-39.
 pub(crate) fn telling_bit(
     one: impl Fn(usize) -> Result<String, Stop>,
     other: impl Fn(usize) -> Result<String, Stop>,
 ) -> Result<Option<usize>, Stop> {
-    /// What each of their bits is, where it is the same in all: the zeros that stay, and the ones.
+    /// The bits that are the same in all tokens: those that are always zero, and those that are
+    /// always one.
     #[derive(Default)]
     struct Common(Option<(Vec<u8>, Vec<u8>)>);
 
@@ -82,9 +83,9 @@ pub(crate) fn telling_bit(
     Ok(telling.position(|bits| bits != 0).map(|at| at * 8))
 }
 
-/// Calls `make` for the one kind and for the other, `times` each, by turns: so a clock in the token does
-/// not tell the kinds apart. Which is first changes as in the sequence of Thue and Morse, so no bit of a
-/// counter does either.
+/// Calls `make` for the one kind and for the other in turn, `times` each, so that a clock in the
+/// token does not distinguish the kinds. The order within each pair follows the Thue–Morse
+/// sequence, so that no bit of a counter does either.
 fn by_turns(times: usize, mut make: impl FnMut(usize, bool) -> Verdict) -> Verdict {
     for number in 0..times {
         let one_first = number.count_ones().is_multiple_of(2);

@@ -1,7 +1,7 @@
-//! A codec with a limit on the time of each call.
+//! A codec with a time limit on each call.
 //!
-//! The suite cannot stop a call, but it can stop after one: so a codec whose time grows by the square
-//! fails each of its cases at the first long token, and does not take minutes in all.
+//! The suite cannot interrupt a call, but it can stop after one. A codec with quadratic running
+//! time therefore fails each of its cases at the first long token, instead of running for minutes.
 
 use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
@@ -11,13 +11,13 @@ use request_state_core::{DecodeError, Disclosure, EncodeError, RequestStateCodec
 use super::codec::Codec;
 use crate::stop::TooSlow;
 
-/// What a call takes at most: far more than any cipher, built without optimization.
+/// The time limit of a call. It is far more than any cipher takes when built without optimization.
 const CALL: Duration = Duration::from_secs(1);
 
-/// What it takes at most for each byte in addition.
+/// The additional time for each byte.
 const BYTE: Duration = Duration::from_micros(5);
 
-/// How often a call is tried before it is called too slow.
+/// The number of times that a call is tried before it is reported as too slow.
 const TRIES: u32 = 5;
 
 pub(crate) struct Watched<'a>(pub(crate) Codec<'a>);
@@ -29,8 +29,8 @@ impl Watched<'_> {
         let started = Instant::now();
         let result = call(&self.0);
         let mut time = started.elapsed();
-        // A call may have been interrupted, for as long as it pleases the machine. What is slow is slow
-        // each time.
+        // The system may have interrupted the call for any length of time. A slow call is slow each
+        // time.
         for _ in 1..TRIES {
             if time <= limit {
                 return result;
@@ -40,7 +40,7 @@ impl Watched<'_> {
             time = time.min(started.elapsed());
         }
         if time > limit {
-            // Not `panic!`, which would tell the panic hook: this is no error of the program's.
+            // Not `panic!`, which would call the panic hook: this is not an error in the program.
             resume_unwind(Box::new(TooSlow(format!(
                 "{what} {length} bytes took {time:?}, the shortest of {TRIES} tries"
             ))));

@@ -1,7 +1,7 @@
-//! Every case for stores: its group, its name, and why it matters.
+//! The catalog of all cases for stores: group, name, and the reason for the case.
 //!
-//! One list, from which both [`STORE_CASES`] and the tests of [`store_suite!`](crate::store_suite) are
-//! made, so that neither can lack a case that the other has.
+//! Both [`STORE_CASES`] and the tests of [`store_suite!`](crate::store_suite) are generated from
+//! this one list, so neither can miss a case that the other has.
 
 use std::pin::Pin;
 
@@ -10,7 +10,7 @@ use super::kit::Kit;
 use crate::catalogue::Case;
 use crate::stop::Verdict;
 
-/// Hands the list to the macro named first, with whatever else it was given in front.
+/// Passes the list to the macro named first, after the other tokens that it was given.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __store_cases {
@@ -85,7 +85,7 @@ pub(super) type Run = for<'k> fn(&'k Kit<'k>) -> Pin<Box<dyn Future<Output = Ver
 
 macro_rules! table {
     ([] $($group:ident { $($name:ident $why:literal)* })*) => {
-        /// Every case of the suite for stores, in the order in which they run.
+        /// All cases of the suite for stores, in the order in which they run.
         pub const STORE_CASES: &[Case] = &[$($(Case {
             group: stringify!($group),
             name: stringify!($name),
@@ -93,7 +93,7 @@ macro_rules! table {
             needs_keyring: false,
         },)*)*];
 
-        /// What each of them does, in the same order.
+        /// The functions of the cases, in the same order.
         pub(super) const RUNS: &[Run] = &[$($(|kit| Box::pin(cases::$group::$name(kit)),)*)*];
     };
 }

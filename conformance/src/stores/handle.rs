@@ -1,4 +1,4 @@
-//! A handle to the store under test: calls with a time limit, and what they must return.
+//! A handle to the store under test. It limits the time of calls and checks their results.
 
 use std::error::Error;
 use std::fmt::{self, Display};
@@ -10,12 +10,12 @@ use tokio::time::timeout;
 use crate::kit::show_bytes;
 use crate::stop::{Stop, Verdict, ensure};
 
-/// How long a call may take. A request waits for it.
+/// The time limit of a call. A request waits for the call.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
 pub(super) struct Handle<'a>(Box<dyn RedemptionStore + 'a>);
 
-/// What a call returned within the limit.
+/// The result of a call that returned within the limit.
 type Answer<T> = Result<T, StoreError>;
 
 impl<'a> Handle<'a> {
@@ -58,13 +58,13 @@ impl<'a> Handle<'a> {
         succeeded("claim", self.try_claim(claim).await?)
     }
 
-    /// Looks for the entry of a claim.
+    /// Looks up the entry of a claim.
     pub(super) async fn find(&self, claim: &Claim) -> Result<Option<Entry>, Stop> {
         let found = self.try_find(&claim.id, claim.issued_at_ms).await?;
         succeeded("find", found)
     }
 
-    /// Records an answer for the holder of the claim.
+    /// Records an answer for the claim's nonce.
     pub(super) async fn record(&self, claim: &Claim, answer: &[u8]) -> Result<bool, Stop> {
         let recorded = self.try_record(&claim.id, &claim.nonce, answer).await?;
         succeeded("record", recorded)
@@ -75,7 +75,7 @@ impl<'a> Handle<'a> {
         succeeded("release", self.try_release(&claim.id, &claim.nonce).await?)
     }
 
-    /// Fails unless the claim is first.
+    /// Fails unless the claim is the first.
     pub(super) async fn must_be_first(&self, claim: &Claim, about: impl Display) -> Verdict {
         match self.claim(claim).await? {
             Claimed::First => Ok(()),
@@ -86,7 +86,7 @@ impl<'a> Handle<'a> {
         }
     }
 
-    /// Fails unless the claim finds an earlier one, and returns that.
+    /// Fails unless the claim finds an earlier one. Returns the earlier one.
     pub(super) async fn must_be_used(
         &self,
         claim: &Claim,
@@ -100,7 +100,7 @@ impl<'a> Handle<'a> {
         }
     }
 
-    /// Fails unless there is an entry, and returns it.
+    /// Fails unless an entry exists. Returns the entry.
     pub(super) async fn must_find(
         &self,
         claim: &Claim,
@@ -110,7 +110,7 @@ impl<'a> Handle<'a> {
         found.ok_or_else(|| Stop::Failed(format!("{about}: find returned None for a claimed id")))
     }
 
-    /// Fails if there is an entry.
+    /// Fails if an entry exists.
     pub(super) async fn must_find_nothing(&self, claim: &Claim, about: impl Display) -> Verdict {
         match self.find(claim).await? {
             None => Ok(()),
@@ -121,7 +121,8 @@ impl<'a> Handle<'a> {
         }
     }
 
-    /// Fails unless both `find` and a claim by `other` return the entry of `first`, with this answer.
+    /// Fails unless both `find` and a claim by `other` return the entry of `first` with this
+    /// answer.
     pub(super) async fn must_show(
         &self,
         first: &Claim,
@@ -175,7 +176,7 @@ impl<'a> Handle<'a> {
     }
 }
 
-/// Fails unless the entry is that of the claim, with this answer.
+/// Fails unless the entry belongs to the claim and has this answer.
 pub(super) fn must_be(
     entry: &Entry,
     first: &Claim,
@@ -209,7 +210,7 @@ fn succeeded<T>(what: &str, answer: Answer<T>) -> Result<T, Stop> {
     answer.map_err(|error| Stop::Failed(format!("{what} failed: {}", Chain(&error))))
 }
 
-/// An error with its sources. What is printed is a test report, where they are needed.
+/// An error together with its sources, because a test report needs them.
 pub(super) struct Chain<'a>(pub(super) &'a StoreError);
 
 impl Display for Chain<'_> {

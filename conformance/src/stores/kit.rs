@@ -1,4 +1,4 @@
-//! What a case works with: handles to a store, and claims.
+//! The tools of a case: handles to a store, and claims.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant, SystemTime};
@@ -11,7 +11,7 @@ use super::subject::{History, StoreSuite};
 use crate::random::Random;
 use crate::stop::{Stop, Verdict, ensure};
 
-/// How long a claim is kept where the case is not about that.
+/// The lifetime of claims in cases that are not about lifetimes.
 pub(super) const KEEP: Duration = Duration::from_secs(600);
 
 pub(super) struct Kit<'a> {
@@ -31,7 +31,7 @@ impl<'a> Kit<'a> {
 
     /// Connects to the store, and waits until its history covers a token that is issued now.
     ///
-    /// The store may have come up within this millisecond, or its clock be a little ahead.
+    /// The store may have been created within this millisecond, or its clock may be slightly ahead.
     pub(super) async fn handle(&self) -> Result<Handle<'a>, Stop> {
         const PATIENCE: Duration = Duration::from_secs(3);
         let handle = Handle::new(self.suite.make.connect().await);
@@ -53,12 +53,12 @@ impl<'a> Kit<'a> {
         }
     }
 
-    /// Two handles to the store, as two replicas have.
+    /// Returns two handles to the store, as two replicas have.
     pub(super) async fn pair(&self) -> Result<[Handle<'a>; 2], Stop> {
         Ok([self.handle().await?, self.handle().await?])
     }
 
-    /// A handle to a store whose database does not answer.
+    /// Returns a handle to a store whose database does not answer.
     pub(super) async fn unreachable(&self) -> Result<Handle<'a>, Stop> {
         match &self.suite.unreachable {
             Some(make) => Ok(Handle::new(make.connect().await)),
@@ -70,7 +70,7 @@ impl<'a> Kit<'a> {
         self.suite.history
     }
 
-    /// A claim that no other has anything in common with, for a token that is issued now.
+    /// Creates a claim that has nothing in common with any other, for a token that is issued now.
     pub(super) fn claim(&self) -> Result<Claim, Stop> {
         Ok(Claim {
             id: self.draw()?,
@@ -85,7 +85,7 @@ impl<'a> Kit<'a> {
         (0..count).map(|_| self.claim()).collect()
     }
 
-    /// A claim of the same id by somebody else, with another token and other answers.
+    /// Creates a claim of the same ID by another request, with another token and other answers.
     pub(super) fn other(&self, claim: &Claim) -> Result<Claim, Stop> {
         Ok(Claim {
             id: claim.id,
@@ -93,7 +93,7 @@ impl<'a> Kit<'a> {
         })
     }
 
-    /// Bytes that no other run draws: the store may hold what earlier runs left.
+    /// Draws bytes that no other run draws, because the store may contain entries of earlier runs.
     pub(super) fn draw<const N: usize>(&self) -> Result<[u8; N], Stop> {
         let mut random = self.random.borrow_mut();
         let random = match &mut *random {
@@ -108,9 +108,9 @@ impl<'a> Kit<'a> {
         Ok(std::array::from_fn(|_| random.byte()))
     }
 
-    /// Bytes of the kinds that databases, clients and languages treat in some special way: of any value,
-    /// letters, without any of ASCII, and ones that end or begin with zeros. Half of them are random at
-    /// least.
+    /// Returns bytes of the kinds that databases, clients and languages treat specially: any bytes,
+    /// letters, only non-ASCII bytes, bytes that end with zeros, and bytes that begin with zeros.
+    /// At least half of them are random.
     pub(super) fn shapes<const N: usize>(&self) -> Result<[[u8; N]; 5], Stop> {
         let letters = self.draw::<N>()?.map(|byte| {
             let letter = b'a' + byte % 26;
@@ -133,7 +133,7 @@ impl<'a> Kit<'a> {
         Ok([self.draw()?, letters, high, zeros_behind, zeros_ahead])
     }
 
-    /// Sets what the report should say of a case that passed.
+    /// Sets the note that the report adds to the outcome.
     pub(super) fn note(&self, note: String) {
         *self.note.borrow_mut() = Some(note);
     }
@@ -143,7 +143,7 @@ impl<'a> Kit<'a> {
     }
 }
 
-/// Every value that differs from `bytes` in one bit.
+/// Returns every value that differs from `bytes` in one bit.
 pub(super) fn bit_flips<const N: usize>(bytes: [u8; N]) -> impl Iterator<Item = [u8; N]> {
     (0..N * 8).map(move |bit| {
         let mut flipped = bytes;
@@ -162,10 +162,11 @@ pub(super) fn now_ms() -> Result<u64, Stop> {
     now_ms.ok_or_else(|| Stop::Failed("the clock of the suite is before 1970".into()))
 }
 
-/// Fails unless the entry of `first` is there for as long as it must be kept, with this answer.
+/// Fails unless the entry of `first` exists, with this answer, for as long as it must be kept.
 ///
-/// It was claimed at `claimed` or later. `other` tries to claim it, and must not shorten anything. Nothing
-/// is said of a reply that came after the end. Returns up to when the store was seen to keep it.
+/// The claim was made at `claimed` or later. `other` tries to claim the ID, and must not shorten
+/// the lifetime. Replies that arrive after the end are ignored. Returns the latest time since the
+/// claim at which the store was seen to keep the entry.
 pub(super) async fn must_last(
     handle: &Handle<'_>,
     first: &Claim,
@@ -194,9 +195,10 @@ pub(super) async fn must_last(
     }
 }
 
-/// Claims and prepares, by `start`, and fails unless all of it lasts: see [`must_last`].
+/// Calls `start` to make and prepare a claim, and fails unless the entry and its answer last: see
+/// [`must_last`].
 ///
-/// What a busy machine or a slow store does not let anyone see is tried again with a longer lifetime.
+/// If a busy machine or a slow store prevents the observation, tries again with a longer lifetime.
 pub(super) async fn must_last_for(
     kit: &Kit<'_>,
     handle: &Handle<'_>,
@@ -204,7 +206,7 @@ pub(super) async fn must_last_for(
     answer: Option<&[u8]>,
     start: impl AsyncFn(&Claim) -> Verdict,
 ) -> Verdict {
-    /// The end of the lifetime, within which the store must have been seen to keep the entry.
+    /// The end of the lifetime. The store must have been seen to keep the entry within it.
     const LAST: Duration = Duration::from_millis(40);
     let mut lifetime = lifetime;
     for _ in 0..5 {
@@ -228,14 +230,14 @@ pub(super) async fn must_last_for(
     Ok(())
 }
 
-/// Fails unless the entry's age is the time since its claim, to a second.
+/// Fails unless the entry's age equals the time since its claim, to within a second.
 pub(super) fn must_be_aged(
     age: Duration,
     at_least: Duration,
     at_most: Duration,
     about: &str,
 ) -> Verdict {
-    /// A store may count whole seconds.
+    /// A store may count in whole seconds.
     const SLACK: Duration = Duration::from_secs(1);
     ensure(age + SLACK >= at_least && age <= at_most + SLACK, || {
         format!("{about}: the age is {age:?}; the claim was made {at_least:?} to {at_most:?} ago")

@@ -2,13 +2,13 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `subject.rs` | what the suite is told about a store |
+//! | `subject.rs` | the description of a store under test |
 //! | `suite.rs` | the cases as tests |
-//! | `catalogue.rs` | every case, with a sentence on why it matters |
-//! | `kit.rs` | what a case works with: handles to a store, and claims |
-//! | `handle.rs` | calls with a time limit, and what they must return |
+//! | `catalogue.rs` | every case, with the reason for it |
+//! | `kit.rs` | the tools of a case: handles to a store, and claims |
+//! | `handle.rs` | calls with a time limit, and checks of their results |
 //! | `together.rs` | futures that run at the same time, in a given order |
-//! | `cases/` | the cases, one group a file |
+//! | `cases/` | the cases, one file for each group |
 
 mod cases;
 mod catalogue;
@@ -26,10 +26,10 @@ pub use subject::{History, StoreSuite};
 #[doc(hidden)]
 pub use suite::run_store_case;
 
-/// Tries every case on the store that `make` returns, which was created for this run.
+/// Runs every case on the store that `make` connects to, which must have been created for this run.
 ///
-/// See [`StoreSuite`] for what `make` is, and for stores that are older or have their complete
-/// history.
+/// See [`StoreSuite`] for the requirements on `make`, and for stores that are older or have their
+/// complete history.
 ///
 /// # Examples
 ///

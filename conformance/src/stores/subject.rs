@@ -1,4 +1,4 @@
-//! What the suite is told about a store.
+//! The description of a store under test.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,19 +6,19 @@ use std::pin::Pin;
 
 use request_state_core::RedemptionStore;
 
-/// What the suite is told about a store.
+/// The description of a store under test.
 ///
-/// `make` connects to the store. It is called once or more for each case, and **every call returns a
-/// handle to the same store**, as each replica of a server has one: a new connection to the one
-/// database, or a clone of the one `Arc`. If it panics, or the store does, the case fails and the others
-/// run.
+/// `make` connects to the store. It is called once or more for each case, and **every call must
+/// return a handle to the same store**, as each replica of a server has one: a new connection to
+/// the same database, or a clone of the same `Arc`. If `make` or the store panics, the case fails
+/// and the others still run.
 ///
-/// Futures run on a tokio runtime with several threads, which the suite creates once for each process.
-/// So call the suite from a plain `#[test]` and not from within another runtime.
+/// Futures run on a tokio runtime with several threads, which the suite creates once for each
+/// process. Call the suite from a plain `#[test]` and not from within another runtime.
 ///
-/// The store needs room for 20,000 entries. Ids are random, so it need not be empty, and other tests may
-/// use it. Most entries that the suite leaves behind end after ten minutes, some after thousands of
-/// years.
+/// The store needs room for 20,000 entries. IDs are random, so the store need not be empty, and
+/// other tests may use it at the same time. Most entries that the suite leaves behind expire after
+/// ten minutes, and some after thousands of years.
 ///
 /// # Examples
 ///
@@ -56,26 +56,27 @@ pub struct StoreSuite<'a> {
     pub(super) unreachable: Option<Box<dyn Connect + 'a>>,
 }
 
-/// How far back the history of a store goes.
+/// The extent of a store's history.
 ///
-/// A token that may be older must be [`HistoryLost`](request_state_core::StoreError::HistoryLost).
+/// For a token that may be older than the history, the store must return
+/// [`HistoryLost`](request_state_core::StoreError::HistoryLost).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum History {
-    /// The store came up empty for this run: tokens issued an hour before are too old for it. The
-    /// default.
+    /// The store was created empty for this run: tokens issued an hour earlier are too old for it.
+    /// This is the default.
     #[default]
     New,
-    /// The store came up at some time, such as a test database that stays between runs: tokens issued in
-    /// 1970 are too old for it.
+    /// The store was created at some earlier time, such as a test database that is kept between
+    /// runs: tokens issued in 1970 are too old for it.
     Older,
-    /// The operator stated that the store has its complete history: no token is too old.
+    /// The operator declared that the store has its complete history: no token is too old.
     Complete,
 }
 
 type Connecting<'a> = Pin<Box<dyn Future<Output = Box<dyn RedemptionStore + 'a>> + 'a>>;
 
-/// What connects to a store of whatever type.
+/// A constructor of handles to a store of any type.
 pub(super) trait Connect {
     fn connect(&self) -> Connecting<'_>;
 }
@@ -98,17 +99,17 @@ impl<'a> StoreSuite<'a> {
         }
     }
 
-    /// Sets how far back the store's history goes.
+    /// Sets the extent of the store's history.
     #[must_use]
     pub fn history(mut self, history: History) -> Self {
         self.history = history;
         self
     }
 
-    /// Sets what makes a store whose database does not answer, such as one that is connected to a port
-    /// where nobody listens. Each call on it must end with an error, within ten seconds.
+    /// Sets a constructor for a store whose database does not answer, such as a store connected to
+    /// a port that nothing listens on. Each call on that store must fail within ten seconds.
     ///
-    /// Without it the cases of the group `outage` do not apply.
+    /// Without such a store, the cases of the group `outage` do not apply.
     #[must_use]
     pub fn unreachable<S: RedemptionStore + 'a>(mut self, make: impl AsyncFn() -> S + 'a) -> Self {
         self.unreachable = Some(Box::new(Connector(make, PhantomData)));

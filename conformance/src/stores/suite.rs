@@ -1,4 +1,4 @@
-//! The cases as tests, and what runs one.
+//! The cases as tests, and the function that runs a case.
 
 use std::io;
 use std::sync::LazyLock;
@@ -12,11 +12,13 @@ use crate::catalogue::Case;
 use crate::report::{Outcome, Report};
 use crate::stop::{Stop, Verdict};
 
-/// A module of tests, one for each [case](crate::STORE_CASES), so that `cargo test` names what fails.
+/// Generates a module of tests, one for each [case](crate::STORE_CASES), so that `cargo test` names
+/// each failing case.
 ///
-/// The arguments are the module's name and what connects to the store: see
-/// [`check_store`](crate::check_store). The module sees the names around it. For a store about which more
-/// is to be said, the second argument is `suite:` and a [`StoreSuite`](crate::StoreSuite).
+/// The arguments are the module's name and a function that connects to the store: see
+/// [`check_store`](crate::check_store). The module can use the names in the surrounding scope. To
+/// describe a store in more detail, pass `suite:` and a [`StoreSuite`](crate::StoreSuite) as the
+/// second argument.
 ///
 /// # Examples
 ///
@@ -63,7 +65,7 @@ macro_rules! __store_suite {
     };
 }
 
-/// Runs the case of this name: what a test of [`store_suite!`](crate::store_suite) does.
+/// Runs the case with this name. The tests of [`store_suite!`](crate::store_suite) call it.
 #[doc(hidden)]
 pub fn run_store_case(name: &str, suite: &StoreSuite<'_>) -> Result<(), String> {
     let mut cases = STORE_CASES.iter().zip(RUNS);
@@ -73,7 +75,7 @@ pub fn run_store_case(name: &str, suite: &StoreSuite<'_>) -> Result<(), String> 
 }
 
 impl StoreSuite<'_> {
-    /// Runs every case.
+    /// Runs every case and returns the report.
     pub fn check(&self) -> Report {
         let cases = STORE_CASES.iter().zip(RUNS);
         Report::of(cases.map(|(case, run)| outcome(case, *run, self)))
@@ -86,10 +88,10 @@ fn outcome(case: &'static Case, run: Run, suite: &StoreSuite<'_>) -> Outcome {
     Outcome::of(case, || wait(run(&kit)), || kit.take_note())
 }
 
-/// Runs a future to its end.
+/// Runs a future to completion.
 ///
-/// All cases of a process share one runtime: a connection that is made in one case and kept by the user
-/// is driven by it in the next.
+/// All cases of a process share one runtime. It drives a connection that was opened in one case and
+/// that your store reuses in the next.
 fn wait(future: impl Future<Output = Verdict>) -> Verdict {
     static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
         let mut builder = Builder::new_multi_thread();

@@ -1,4 +1,4 @@
-//! Futures that run at the same time on one thread, in an order that is the same at each run.
+//! Futures that run concurrently on one thread, in an order that is the same in each run.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -8,9 +8,10 @@ use tokio::task::yield_now;
 
 use crate::stop::Stop;
 
-/// Polls all futures by turns, in their order, until each has ended. Their results are in the same order.
+/// Polls all futures in turn, in their order, until each has completed. The results are in the same
+/// order.
 ///
-/// A store that awaits anything between two steps is interrupted there, each time.
+/// A store that awaits anything between two steps is interrupted there each time.
 pub(super) async fn together<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
     let mut running: Vec<_> = futures
         .into_iter()
@@ -41,15 +42,15 @@ pub(super) async fn together<F: Future>(futures: impl IntoIterator<Item = F>) ->
         .collect()
 }
 
-/// As [`together`], for futures that may fail.
+/// Does the same as [`together`], for futures that may fail.
 pub(super) async fn all<T, F: Future<Output = Result<T, Stop>>>(
     futures: impl IntoIterator<Item = F>,
 ) -> Result<Vec<T>, Stop> {
     together(futures).await.into_iter().collect()
 }
 
-/// Polls a future so many times, and drops it, as the future of a request is dropped whose client has
-/// gone. Returns its result if it ended by then.
+/// Polls a future `polls` times and drops it, as happens to the future of a request when the client
+/// disconnects. Returns its result if it completed before that.
 pub(super) async fn dropped_after<F: Future>(polls: usize, future: F) -> Option<F::Output> {
     let mut future = Box::pin(future);
     for _ in 0..polls {
@@ -62,17 +63,18 @@ pub(super) async fn dropped_after<F: Future>(polls: usize, future: F) -> Option<
     None
 }
 
-/// A step of a race. It returns whether it succeeded.
+/// A step of a race, which returns whether it succeeded.
 pub(super) type Step<'a> = Pin<Box<dyn Future<Output = Result<bool, Stop>> + 'a>>;
 
-/// When each of three steps is polled: their order, and how many turns each waits before it begins.
+/// The schedule of three steps: their order, and the number of turns that each waits before it
+/// begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Schedule {
     order: [usize; 3],
     waits: [usize; 3],
 }
 
-/// Every order of three steps, each with up to two turns of waiting.
+/// Returns every order of three steps, each with up to two turns of waiting.
 pub(super) fn schedules() -> impl Iterator<Item = Schedule> {
     const ORDERS: [[usize; 3]; 6] = [
         [0, 1, 2],
@@ -91,7 +93,7 @@ pub(super) fn schedules() -> impl Iterator<Item = Schedule> {
 }
 
 impl Schedule {
-    /// Runs three steps. Their results are in the order in which they are given.
+    /// Runs three steps. The results are in the order of `steps`.
     pub(super) async fn run(&self, steps: [Step<'_>; 3]) -> Result<[bool; 3], Stop> {
         let mut steps: Vec<_> = steps.into_iter().zip(self.waits).enumerate().collect();
         steps.sort_by_key(|(number, _)| self.order.get(*number).copied());

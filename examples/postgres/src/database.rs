@@ -1,4 +1,4 @@
-//! Connections to Postgres, and a time limit for each call.
+//! Connections to Postgres, with a time limit for each call.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,33 +10,34 @@ use deadpool_postgres::{
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::{Config, NoTls};
 
-/// Says whether a commit that Postgres has confirmed survives a crash.
+/// A query that returns whether a commit that Postgres has confirmed survives a crash.
 const IS_DURABLE: &str =
     "select current_setting('fsync')::bool and current_setting('synchronous_commit') <> 'off'";
 
 /// A pool of connections to one Postgres, with a time limit for each call.
 ///
-/// Clones share the pool. Each connection is to a server that accepts writes, because a standby may not
-/// know yet what was redeemed. A server that confirms commits before they are on disk is an error.
+/// Clones share the pool. Each connection is to a server that accepts writes, because a standby may
+/// not yet know which rounds were redeemed. A server that confirms commits before they are on disk
+/// is an error.
 ///
-/// Connections are **not encrypted**: for a server that is not on the same host, replace `NoTls` by a
-/// connector such as `tokio-postgres-rustls`.
+/// Connections are **not encrypted**. For a server that is not on the same host, replace `NoTls`
+/// with a connector such as `tokio-postgres-rustls`.
 #[derive(Clone)]
 pub struct Database {
     pool: Pool,
     limit: Duration,
 }
 
-/// Why Postgres did not do what it was asked.
+/// An error of a call to Postgres.
 ///
-/// Do not show it to clients, nor log it without a look: it may quote rows.
+/// Do not show it to clients, and review it before you log it: it may quote rows.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatabaseError {
-    /// The pool cannot be created.
+    /// The pool could not be created.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// No connection could be had.
+    /// No connection was available.
     #[error(transparent)]
     Connect(#[from] PoolError),
     /// A statement failed.
@@ -45,20 +46,20 @@ pub enum DatabaseError {
     /// The call took more than twice the time limit. Its statement may have been executed.
     #[error("the database did not answer in time")]
     TimedOut,
-    /// The tables have other contents than this crate writes.
+    /// The tables contain data that this crate does not write.
     #[error("a row has unexpected contents")]
     Contents,
 }
 
 impl Database {
-    /// Creates a pool of up to `connections`. They are opened when they are needed.
+    /// Creates a pool of up to `connections` connections, which are opened on demand.
     ///
-    /// Postgres cancels a statement after `limit`. A call ends after twice the limit, whatever happens:
+    /// Postgres cancels a statement after `limit`. A call ends after twice the limit in any case:
     /// by then the outcome of a statement that waited for a lock is known.
     ///
     /// # Errors
     ///
-    /// [`DatabaseError::Build`].
+    /// Returns [`DatabaseError::Build`] if the pool cannot be created.
     pub fn new(
         mut config: Config,
         connections: usize,
@@ -74,10 +75,11 @@ impl Database {
         ));
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         config.connect_timeout(limit);
-        // For a peer that is gone without a word.
+        // For a peer that disappears without closing the connection.
         config.tcp_user_timeout(limit);
         let manager = ManagerConfig {
-            // Asks the server: what was interrupted on a connection may still run on it.
+            // This asks the server, because an interrupted statement may still run on the
+            // connection.
             recycling_method: RecyclingMethod::Verified,
         };
         let pool = Pool::builder(Manager::from_config(config, NoTls, manager))
@@ -100,7 +102,7 @@ impl Database {
         Ok(self.pool.get().await?)
     }
 
-    /// Ends `call` after twice the limit.
+    /// Runs `call`, and cancels it after twice the limit.
     pub(crate) async fn in_time<T>(
         &self,
         call: impl Future<Output = Result<T, DatabaseError>>,
@@ -123,7 +125,7 @@ async fn must_be_durable(client: &mut ClientWrapper) -> Result<(), HookError> {
 }
 
 impl fmt::Debug for Database {
-    /// Prints nothing of the address and the password.
+    /// Prints neither the address nor the password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Database")
             .field("limit", &self.limit)

@@ -1,12 +1,13 @@
-//! Single use with Postgres, in the two ways that there are:
+//! Single use with Postgres, in two ways:
 //!
 //! | file | subject |
 //! |---|---|
 //! | `store.rs` | [`PostgresStore`]: a store of redemptions, for `Boundary::once` and `Sealer::open_once` |
 //! | `transfer.rs` | [`Bank`]: a handler that redeems in the transaction of its effect, without a store |
-//! | `database.rs` | [`Database`]: what both ask of a connection |
+//! | `database.rs` | [`Database`]: the connections for both |
 //!
-//! `README.md` says when to use which. Copy what you need: this crate is not published.
+//! `README.md` explains when to use which. Copy the code that you need: this crate is not
+//! published.
 #![forbid(unsafe_code)]
 
 mod database;

@@ -1,4 +1,4 @@
-//! A store of redemptions: one table, one statement for each claim.
+//! A store of redemptions, with one table and one statement for each claim.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use tokio_postgres::types::ToSql;
 
 use crate::database::{Database, DatabaseError};
 
-/// The table. Its row with the empty id is its birth, from which on it knows every redemption. A table
-/// that was emptied or dropped has thus lost its birth as well, and `create` sets a new one.
+/// The table. Its row with the empty ID is its birth: the table knows every redemption since then.
+/// If the table was emptied or dropped, its birth is lost as well, and `create` sets a new one.
 ///
 /// The lock is for replicas that start at the same time.
 const CREATE: &str = "
@@ -36,10 +36,10 @@ values ('', '', '', clock_timestamp(), 'infinity')
 on conflict (id) do update set claimed_at = excluded.claimed_at
 ";
 
-/// Inserts a row, unless there is one or the token may be older than the table.
+/// Inserts a row, unless one exists or the token may be older than the table.
 ///
-/// The unique index decides, also among transactions that do not see each other yet: the second waits
-/// for the first to end.
+/// The unique index decides, even among transactions that do not see each other yet: the second
+/// waits for the first to end.
 const CLAIM: &str = "
 insert into redemptions (id, nonce, presentation, claimed_at, keep_until)
 select $1::bytea, $2::bytea, $3::bytea, clock_timestamp(),
@@ -49,7 +49,7 @@ where birth.id = '' and extract(epoch from birth.claimed_at) * 1000 <= $5::int8
 on conflict (id) do nothing
 ";
 
-/// Returns no row where there is no birth.
+/// Returns no row if there is no birth.
 const FIND: &str = "
 select extract(epoch from birth.claimed_at) * 1000 <= $2::int8 as is_remembered,
     kept.nonce, kept.presentation, kept.answer,
@@ -62,7 +62,8 @@ const RECORD: &str = "update redemptions set answer = $3 where id = $1 and nonce
 
 const RELEASE: &str = "delete from redemptions where id = $1 and nonce = $2 and answer is null";
 
-/// Deletes rows whose time is over: `now()` is the beginning of the statement, so none goes early.
+/// Deletes expired rows. `now()` is the time at which the statement begins, so no row is deleted
+/// early.
 const CLEAN_UP: &str = "
 delete from redemptions where id in (
     select id from redemptions where keep_until < now()
@@ -70,28 +71,29 @@ delete from redemptions where id in (
 )
 ";
 
-/// More than a calendar of four digits has, and within Postgres' own.
+/// A time later than any four-digit year, and within the range of Postgres.
 const TEN_THOUSAND_YEARS_MS: u64 = 315_576_000_000_000;
 
-/// Keeps redemptions in a table of Postgres, for any number of replicas.
+/// A store of redemptions in a Postgres table, for any number of replicas.
 ///
-/// # One is first
+/// # Exactly one claim is first
 ///
-/// A claim is one `INSERT .. ON CONFLICT DO NOTHING`. If it inserts its row, the claim is first, whatever
-/// other transactions do. If not, a second statement reads the row that was there. (One statement could
-/// not do both: it does not see a row that was committed after it began.) If that row has gone in between,
-/// because it was released or its time was over, nobody is first yet, and the claim is tried again.
+/// A claim is one `INSERT .. ON CONFLICT DO NOTHING`. If it inserts its row, the claim is first,
+/// regardless of other transactions. If not, a second statement reads the existing row. (One
+/// statement could not do both, because it does not see a row that was committed after it began.)
+/// The existing row may be gone by then, because it was released or had expired. In that case no
+/// claim is first yet, and the claim is tried again.
 ///
 /// # History
 ///
 /// A redemption counts from the moment its insertion is committed, and a commit is on disk before
-/// Postgres confirms it: [`Database`] rejects servers that are configured otherwise. So a crash, a
-/// `kill -9` or a power failure loses nothing that anybody was told, and the table knows every redemption
-/// since its birth: the time at which [`create`](Self::create) created it. For a token that may be older,
-/// the store is [`HistoryLost`](StoreError::HistoryLost).
+/// Postgres confirms it: [`Database`] rejects servers that are configured otherwise. A crash, a
+/// `kill -9` or a power failure therefore loses no confirmed redemption. The table knows every
+/// redemption since its birth, which is the time at which [`create`](Self::create) created it. For
+/// a token that may be older, the store returns [`HistoryLost`](StoreError::HistoryLost).
 ///
-/// Two things take confirmed commits away: a database that was **restored from a backup**, and an
-/// **asynchronous standby that was promoted**. After either, and before the first server connects, call
+/// Two events undo confirmed commits: a database was **restored from a backup**, or an
+/// **asynchronous standby was promoted**. After either, and before the first server connects, call
 /// [`forget`](Self::forget), or execute
 ///
 /// ```sql
@@ -100,13 +102,13 @@ const TEN_THOUSAND_YEARS_MS: u64 = 315_576_000_000_000;
 ///
 /// # Lifetimes
 ///
-/// Rows stay until [`clean_up`](Self::clean_up) deletes them, which it does when Postgres' clock has
-/// passed their time. Nothing else deletes them. Call it from a job, once a minute.
+/// Rows stay until [`clean_up`](Self::clean_up) deletes them, once they have expired according to
+/// Postgres' clock. Nothing else deletes them. Call it from a job, once a minute.
 ///
 /// # Errors
 ///
-/// All outages are [`Failed`](StoreError::Failed): a server that is gone, a call that exceeds its time, a
-/// full disk. They end by themselves when the server is back.
+/// All outages are reported as [`Failed`](StoreError::Failed): an unreachable server, a call that
+/// exceeds its time limit, a full disk. They end by themselves when the server is back.
 #[derive(Clone)]
 pub struct PostgresStore {
     database: Database,
@@ -114,14 +116,14 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Creates the table if there is none, and connects to it.
+    /// Creates the table if it does not exist, and connects to it.
     ///
-    /// Call it before the server accepts requests. For the first two minutes of the table, all tokens
-    /// may be older than it.
+    /// Call it before the server accepts requests. During the first two minutes of the table, all
+    /// tokens may be older than the table.
     ///
     /// # Errors
     ///
-    /// A [`DatabaseError`].
+    /// Returns a [`DatabaseError`] if Postgres cannot be reached or a statement fails.
     pub async fn create(database: Database) -> Result<Self, DatabaseError> {
         let created = async { Ok(database.connect().await?.batch_execute(CREATE).await?) };
         database.in_time(created).await?;
@@ -131,33 +133,34 @@ impl PostgresStore {
         })
     }
 
-    /// Sets by how much the clocks of this server's replicas and of Postgres may differ in all. Default:
-    /// two minutes. For tests, in which there is one clock.
+    /// Sets the maximum total difference between the clocks of this server's replicas and the clock
+    /// of Postgres. Default: two minutes. Change it in tests, which use a single clock.
     #[must_use]
     pub fn clock_margin(mut self, margin: Duration) -> Self {
         self.clock_margin = margin;
         self
     }
 
-    /// Makes the store unavailable for every token that was issued until now.
+    /// Makes the store unavailable for every token that was issued before this call.
     ///
-    /// For an operator who has restored the database from a backup or promoted an asynchronous standby.
+    /// For an operator who has restored the database from a backup or promoted an asynchronous
+    /// standby.
     ///
     /// # Errors
     ///
-    /// A [`DatabaseError`].
+    /// Returns a [`DatabaseError`] if Postgres cannot be reached or the statement fails.
     pub async fn forget(&self) -> Result<(), DatabaseError> {
         let forgotten = async { Ok(self.database.connect().await?.execute(FORGET, &[]).await?) };
         self.database.in_time(forgotten).await?;
         Ok(())
     }
 
-    /// Deletes up to 10,000 rows whose time is over, and returns how many. Call it again until it
-    /// returns 0.
+    /// Deletes up to 10,000 expired rows, and returns their number. Call it again until it returns
+    /// 0.
     ///
     /// # Errors
     ///
-    /// A [`DatabaseError`].
+    /// Returns a [`DatabaseError`] if Postgres cannot be reached or the statement fails.
     pub async fn clean_up(&self) -> Result<u64, DatabaseError> {
         let cleaned = async {
             Ok(self
@@ -170,7 +173,7 @@ impl PostgresStore {
         self.database.in_time(cleaned).await
     }
 
-    /// The latest birth of a table that knows what became of a token, as Postgres takes it.
+    /// Returns the latest birth of a table that covers a token, in the form that Postgres expects.
     fn latest_birth_ms(&self, issued_at_ms: u64) -> i64 {
         let margin_ms = whole_ms(self.clock_margin);
         i64::try_from(issued_at_ms.saturating_sub(margin_ms)).unwrap_or(i64::MAX)
@@ -184,7 +187,7 @@ impl PostgresStore {
         let (id, nonce, presentation) = (&claim.id[..], &claim.nonce[..], &claim.presentation[..]);
         let insert = client.prepare_cached(CLAIM).await?;
         let select = client.prepare_cached(FIND).await?;
-        // Until the call's time is over.
+        // Until the time limit of the call.
         loop {
             let row: [&(dyn ToSql + Sync); 5] =
                 [&id, &nonce, &presentation, &keep_for_ms, &birth_ms];
@@ -225,7 +228,7 @@ impl PostgresStore {
     }
 }
 
-/// What the table has of an id.
+/// The table's information about an ID.
 enum Found {
     /// The token may be older than the table.
     NoHistory,
@@ -259,7 +262,7 @@ fn found(row: Option<Row>) -> Result<Found, DatabaseError> {
     Ok(Found::Entry { nonce, entry })
 }
 
-/// Milliseconds, a fraction counted as one: an entry is never kept for less.
+/// Converts to milliseconds, rounded up: an entry is never kept for less than its time.
 fn whole_ms(time: Duration) -> u64 {
     u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
@@ -271,7 +274,7 @@ impl RedemptionStore for PostgresStore {
             match found.map_err(StoreError::failed)? {
                 Found::NoHistory => Err(StoreError::HistoryLost),
                 Found::Nothing => Ok(Claimed::First),
-                // This very claim, which was repeated.
+                // A repetition of this claim.
                 Found::Entry { nonce, .. } if nonce == claim.nonce => Ok(Claimed::First),
                 Found::Entry { entry, .. } => Ok(Claimed::Used(entry)),
             }
@@ -310,7 +313,7 @@ impl RedemptionStore for PostgresStore {
 }
 
 impl fmt::Debug for PostgresStore {
-    /// Prints nothing of the address and the password.
+    /// Prints neither the address nor the password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresStore")
             .field("database", &self.database)

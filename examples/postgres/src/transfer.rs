@@ -1,4 +1,4 @@
-//! A handler that redeems in the transaction of its effect.
+//! A handler that redeems a round in the transaction of its effect.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use tokio_postgres::{IsolationLevel, Transaction};
 
 use crate::database::{Database, DatabaseError};
 
-/// The tables. `redeemed` has a row for each round that was answered, with what became of it, and for each
-/// one that was not answered in time, with null.
+/// The tables. `redeemed` has a row for each round that was answered, with its outcome. It also has
+/// a row for each round that was not answered in time, with a null outcome.
 ///
 /// Delete rows of `redeemed` once their `keep_until` has passed, and not before.
 const CREATE: &str = "
@@ -30,25 +30,24 @@ on conflict (id) do nothing
 
 const OUTCOME: &str = "select outcome from redeemed where id = $1";
 
-/// Locks both accounts, always in the same order: opposite transfers do not wait for each other in a
-/// circle.
+/// Locks both accounts, always in the same order, so that opposite transfers do not deadlock.
 const LOCK: &str = "select 1 from accounts where name in ($1, $2) order by name for update";
 
 const DEBIT: &str = "update accounts set balance = balance - $2 where name = $1 and balance >= $2";
 
 const CREDIT: &str = "update accounts set balance = balance + $2 where name = $1";
 
-/// A server with one tool, `transfer`, which sends money once the user has confirmed it.
+/// A server with one tool, `transfer`, which sends money after the user has confirmed it.
 ///
-/// It is behind a plain [`Boundary`], without [`once`](Boundary::once): it keeps
-/// [`Round::redemption`] itself, in the transaction that changes the balances. Either both are
-/// committed or neither is. So there is no outcome that nobody knows, whatever crashes when: a repetition
-/// finds the row and is answered with what was done, or finds none and does it.
+/// It uses a plain [`Boundary`], without [`once`](Boundary::once). It stores [`Round::redemption`]
+/// itself, in the transaction that changes the balances. Either both are committed or neither is.
+/// The outcome is therefore always known, whenever a crash occurs. A repetition finds the row and
+/// returns the stored outcome, or finds none and performs the transfer.
 ///
-/// Every round that is answered is redeemed, also when the answer is no. A handler with more than one
-/// question must do so too: branches of different length reach the effect in different rounds. A round whose
-/// state has expired is closed before the user is asked anew: a confirmation that was on its way does not pay
-/// next to the new one.
+/// Every answered round is redeemed, even if the answer is no. A handler with more than one
+/// question must do the same, because branches of different length reach the effect in different
+/// rounds. If the state of a round has expired, the round is closed before the user is asked again.
+/// A late confirmation then cannot pay in addition to the new one.
 #[derive(Clone)]
 pub struct Bank<C> {
     boundary: Boundary<C>,
@@ -56,21 +55,21 @@ pub struct Bank<C> {
 }
 
 impl<C: RequestStateCodec> Bank<C> {
-    /// Creates the tables if there are none, and connects to them.
+    /// Creates the tables if they do not exist, and connects to them.
     ///
     /// # Errors
     ///
-    /// A [`DatabaseError`].
+    /// Returns a [`DatabaseError`] if Postgres cannot be reached or a statement fails.
     pub async fn create(boundary: Boundary<C>, database: Database) -> Result<Self, DatabaseError> {
         let created = async { Ok(database.connect().await?.batch_execute(CREATE).await?) };
         database.in_time(created).await?;
         Ok(Self { boundary, database })
     }
 
-    /// Returns the response to a `tools/call` of `transfer` by `user`, whose money it is.
+    /// Returns the response to a `tools/call` of `transfer` by `user`, whose money is sent.
     ///
-    /// When the database does not answer, that is the error -32603, and the client may send the same
-    /// request again.
+    /// If the database does not answer, the response is the error -32603, and the client may send
+    /// the same request again.
     pub async fn serve(&self, mut request: Value, user: &str) -> Value {
         let round = match self.boundary.open_request(&mut request, Some(user)) {
             Ok(round) => round,
@@ -114,7 +113,7 @@ impl<C: RequestStateCodec> Bank<C> {
 }
 
 impl<C> fmt::Debug for Bank<C> {
-    /// Prints nothing of the codec.
+    /// Does not print the codec.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bank")
             .field("database", &self.database)
@@ -122,7 +121,7 @@ impl<C> fmt::Debug for Bank<C> {
     }
 }
 
-/// What a user wants done.
+/// A transfer that a user requests.
 struct Order<'a> {
     from: &'a str,
     to: &'a str,
@@ -148,8 +147,9 @@ impl<'a> Order<'a> {
         }}})
     }
 
-    /// Redeems the round and does what was confirmed, both or neither. Returns what was done, now or
-    /// when the round was redeemed, or `None` if the user is to be asked anew.
+    /// Redeems the round and performs the confirmed transfer, both or neither. Returns the outcome,
+    /// from now or from the time when the round was redeemed. Returns `None` if the user must be
+    /// asked again.
     async fn settle(
         &self,
         transaction: deadpool_postgres::Transaction<'_>,
@@ -163,7 +163,7 @@ impl<'a> Order<'a> {
             Decision::TooLate => None,
         };
         let id = &redemption.id[..];
-        // Another presentation of the round, if one is under way, ends first.
+        // If another presentation of the round is in progress, this waits until it ends.
         let insert = transaction.prepare_cached(REDEEM).await?;
         let row: [&(dyn ToSql + Sync); 3] = [&id, &redemption.keep_until, &outcome];
         if transaction.execute(&insert, &row).await? == 0 {
@@ -176,7 +176,7 @@ impl<'a> Order<'a> {
             });
         }
         if decision == Decision::Yes && !self.book(&transaction).await? {
-            // Nothing has happened: the round is not redeemed either, and the user may try again.
+            // Nothing has happened. The round is not redeemed either, and the user may try again.
             transaction.rollback().await?;
             let failed = "Nothing was sent: there is no such account, or not enough money.";
             return Ok(Some(failed.to_owned()));
@@ -194,13 +194,13 @@ impl<'a> Order<'a> {
     }
 }
 
-/// What the user said.
+/// The user's decision.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Decision {
     Yes,
-    /// Anything but a yes.
+    /// Any answer other than yes.
     No,
-    /// The state had expired: whatever the answer was, it is gone.
+    /// The state had expired, so the answer is not available.
     TooLate,
 }
 

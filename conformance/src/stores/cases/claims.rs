@@ -1,4 +1,4 @@
-//! Claims one after the other: who is first, and what the others find.
+//! Sequential claims: which one is first, and what the others return.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::stores::handle::Handle;
 use crate::stores::kit::{Kit, bit_flips, must_be_aged};
 use crate::stores::together::all;
 
-/// How many calls run at once where there are many.
+/// The number of concurrent calls in cases with many calls.
 const AT_ONCE: usize = 32;
 
 pub(crate) async fn the_first_wins(kit: &Kit<'_>) -> Verdict {
@@ -107,7 +107,7 @@ pub(crate) async fn bytes_in_another_order(kit: &Kit<'_>) -> Verdict {
         let mut swapped = id;
         swapped.swap(a, b);
         others.push(swapped);
-        // One bit in two places: the exclusive or of all bytes stays.
+        // The same bit at two positions, which keeps the exclusive or of all bytes.
         let mut flipped = id;
         let places = flipped.iter_mut().enumerate();
         for (_, byte) in places.filter(|(at, _)| *at == a || *at == b) {
@@ -115,7 +115,7 @@ pub(crate) async fn bytes_in_another_order(kit: &Kit<'_>) -> Verdict {
         }
         others.push(flipped);
     }
-    // Two equal bytes that change places, say.
+    // Duplicates occur, for instance if two equal bytes are swapped.
     others.sort_unstable();
     others.dedup();
     others.retain(|other| *other != id);
@@ -123,7 +123,7 @@ pub(crate) async fn bytes_in_another_order(kit: &Kit<'_>) -> Verdict {
     must_be_independent(kit, id, others, about).await
 }
 
-/// Fails unless the claim of each id is first, and finds its own entry afterwards.
+/// Fails unless the claim of each ID is first and finds its own entry afterwards.
 async fn must_be_independent(
     kit: &Kit<'_>,
     id: [u8; 32],
@@ -172,7 +172,7 @@ pub(crate) async fn the_id_alone_counts(kit: &Kit<'_>) -> Verdict {
                 .await?;
             let about = "another token of the same round, issued later and kept for another time";
             two.must_show(&first, &branch, None, about).await?;
-            // And the same presentation by another request.
+            // The same presentation by another request.
             let repeated = Claim {
                 nonce: branch.nonce,
                 ..first.clone()
@@ -219,7 +219,7 @@ pub(crate) async fn the_age(kit: &Kit<'_>) -> Verdict {
     let after = Instant::now();
     for wait in [Duration::ZERO, Duration::from_millis(1_300)] {
         sleep(wait).await;
-        // What others do in the meantime is none of its age.
+        // Calls by others in the meantime must not affect the age.
         two.must_record(&recorded, b"answer", "some time after the claim")
             .await?;
         for claim in [&first, &recorded] {

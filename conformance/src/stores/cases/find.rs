@@ -1,4 +1,4 @@
-//! Look-ups.
+//! Lookups.
 
 use std::time::Duration;
 

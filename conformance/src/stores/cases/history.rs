@@ -1,4 +1,4 @@
-//! Tokens that are older than what the store knows.
+//! Tokens that are older than the store's history.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use crate::stores::handle::{Chain, must_be};
 use crate::stores::kit::{Kit, now_ms};
 use crate::stores::subject::History;
 
-/// Times of which the store has no history, with words for them. `None` where it has all.
+/// Returns times before the store's history, with descriptions. Returns `None` if the history is
+/// complete.
 fn before_the_history(kit: &Kit<'_>) -> Result<Option<Vec<(u64, &'static str)>>, Stop> {
     let mut times = vec![(0, "issued in 1970"), (1, "issued in 1970")];
     match kit.history() {
@@ -26,7 +27,7 @@ fn before_the_history(kit: &Kit<'_>) -> Result<Option<Vec<(u64, &'static str)>>,
 pub(crate) async fn claims_of_older_tokens(kit: &Kit<'_>) -> Verdict {
     let [one, two] = kit.pair().await?;
     let Some(times) = before_the_history(kit)? else {
-        // What the operator stated must not be in vain.
+        // The operator's declaration must have an effect.
         let first = Claim {
             issued_at_ms: 0,
             ..kit.claim()?
@@ -45,7 +46,7 @@ pub(crate) async fn claims_of_older_tokens(kit: &Kit<'_>) -> Verdict {
             };
             must_be_lost("a claim", about, handle.try_claim(&claim).await?)?;
         }
-        // An entry of the id is known. To say used is right as well, but for no claim first.
+        // An entry of this ID exists, so `Used` is correct as well, but no claim may be first.
         let first = kit.claim()?;
         one.must_be_first(&first, "an id that nobody has claimed")
             .await?;
@@ -125,7 +126,7 @@ pub(crate) async fn lost_is_not_claimed(kit: &Kit<'_>) -> Verdict {
             .await?;
         two.must_be_first(&claim, "after a claim that was HistoryLost")
             .await?;
-        // Nor does it take away what another holds.
+        // It must not remove another claim's entry either.
         let lost = one.try_claim(&old).await?;
         if !matches!(lost, Ok(Claimed::Used(_))) {
             must_be_lost("a claim of a used id", "issued in 1970", lost)?;
@@ -147,7 +148,7 @@ pub(crate) async fn tokens_of_a_clock_ahead(kit: &Kit<'_>) -> Verdict {
         two.must_show(&first, &kit.other(&first)?, None, &about)
             .await?;
     }
-    // No clock goes as far. Whatever the store returns, it must not be first twice.
+    // No clock reaches these times. Whatever the store returns, no ID may be first twice.
     for issued_at_ms in [u64::MAX, u64::MAX / 2, 1 << 53] {
         let claim = Claim {
             issued_at_ms,

@@ -1,4 +1,4 @@
-//! How long an entry stays.
+//! The lifetime of an entry.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::stores::together::all;
 pub(crate) async fn for_the_whole_lifetime(kit: &Kit<'_>) -> Verdict {
     let [one, two] = kit.pair().await?;
     let (one, two) = (&one, &two);
-    // None is a whole number of seconds, to which a store might round.
+    // No lifetime is a whole number of seconds, because a store might round to seconds.
     let lifetimes = [250, 900, 1_400].map(|lifetime_ms| {
         let lifetime = Duration::from_millis(lifetime_ms);
         must_last_for(kit, two, lifetime, None, async |first| {
@@ -48,14 +48,14 @@ pub(crate) async fn later_claims_change_nothing(kit: &Kit<'_>) -> Verdict {
 }
 
 pub(crate) async fn very_long_lifetimes(kit: &Kit<'_>) -> Verdict {
-    /// What no claim asks for: a boundary's ends with the year 9999.
+    /// A lifetime that no claim asks for: a boundary's lifetimes end with the year 9999.
     const BEYOND: Duration = Duration::from_secs(8_000 * YEAR);
     const YEAR: u64 = 366 * 24 * 60 * 60;
     let [one, two] = kit.pair().await?;
     let mut lifetimes: Vec<Duration> = [1, 10, 30, 50, 366, 20 * 366, 300 * 366, 7_900 * 366]
         .map(|days| Duration::from_secs(days * 24 * 60 * 60))
         .into();
-    // What wraps to almost nothing, or to the past, in fewer bits.
+    // Lifetimes that wrap to almost nothing, or to the past, in fewer bits.
     for bits in [31, 32, 53, 63] {
         for units_a_second in [1, 1_000, 1_000_000, 1_000_000_000] {
             let wraps = (1u128 << bits) * 1_000_000_000 / units_a_second;
@@ -78,7 +78,7 @@ pub(crate) async fn very_long_lifetimes(kit: &Kit<'_>) -> Verdict {
                 let about = format!("an id that nobody has claimed, to be kept for {keep_for:?}");
                 return Err(Stop::Failed(format!("{about}: the claim was not first")));
             }
-            // To say that it cannot is to forget nothing.
+            // A store that returns an error has not forgotten anything.
             Err(_) if keep_for > BEYOND => {}
             Err(error) => {
                 return Err(Stop::Failed(format!(
@@ -115,7 +115,7 @@ pub(crate) async fn no_lifetime(kit: &Kit<'_>) -> Verdict {
         };
         one.must_be_first(&first, format!("a claim to be kept for {keep_for:?}"))
             .await?;
-        // It may be gone or not.
+        // The entry may exist or not.
         two.find(&first).await?;
         two.record(&first, b"answer").await?;
         one.release(&first).await?;
@@ -127,7 +127,7 @@ pub(crate) async fn no_lifetime(kit: &Kit<'_>) -> Verdict {
 
 pub(crate) async fn thousands_of_entries(kit: &Kit<'_>) -> Verdict {
     const ENTRIES: usize = 5_000;
-    /// How many calls run at once.
+    /// The number of concurrent calls.
     const AT_ONCE: usize = 64;
     let [one, two] = kit.pair().await?;
     let mut firsts = Vec::new();

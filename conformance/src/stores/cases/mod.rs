@@ -1,4 +1,4 @@
-//! The cases, one file a group. The reason for each is in [the catalog](crate::STORE_CASES).
+//! The cases, one file for each group. [The catalog](crate::STORE_CASES) gives the reason for each.
 
 pub(super) mod claims;
 pub(super) mod find;

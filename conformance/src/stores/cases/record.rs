@@ -1,4 +1,4 @@
-//! Answers that are kept.
+//! Recorded answers.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use crate::stores::handle::Handle;
 use crate::stores::kit::{Kit, bit_flips, must_be_aged, must_last_for};
 use crate::stores::together::all;
 
-/// The limit of a boundary.
+/// The maximum length of an answer that a boundary records.
 const LONGEST: usize = 64 * 1024;
 
-/// Claims an id, records the answer, and fails unless each handle returns it, twice.
+/// Claims an ID, records the answer, and fails unless each handle returns it twice.
 async fn must_come_back(kit: &Kit<'_>, handles: [&Handle<'_>; 2], answer: &[u8]) -> Verdict {
     let [one, two] = handles;
     let first = kit.claim()?;
@@ -72,7 +72,7 @@ pub(crate) async fn every_length(kit: &Kit<'_>) -> Verdict {
         1_000, 4_000, 5_000, 8_000, 10_000, 16_000, 32_000, 50_000, 60_000,
     ];
     for length in around.chain(round).filter(|length| *length <= LONGEST) {
-        // No two stretches are alike, so none can be left out or exchanged.
+        // No two stretches are the same, so none can be omitted or swapped unnoticed.
         let mut answer = Vec::new();
         while answer.len() < length {
             answer.extend(kit.draw::<64>()?);
@@ -80,7 +80,7 @@ pub(crate) async fn every_length(kit: &Kit<'_>) -> Verdict {
         answer.truncate(length);
         must_come_back(kit, [&one, &two], &answer).await?;
     }
-    // What is easily compressed comes back as well.
+    // Data that compresses well is returned unchanged, too.
     must_come_back(kit, [&one, &two], &[0; LONGEST]).await
 }
 
@@ -90,7 +90,7 @@ pub(crate) async fn of_each_id(kit: &Kit<'_>) -> Verdict {
     let presentation = kit.draw()?;
     let mut claims = Vec::new();
     for id in [base].into_iter().chain(bit_flips(base)) {
-        // The same presentation: it is the id that tells them apart.
+        // The same presentation, so that only the ID distinguishes them.
         claims.push(Claim {
             id,
             presentation,
@@ -226,7 +226,7 @@ pub(crate) async fn leaves_the_claim(kit: &Kit<'_>) -> Verdict {
         .await?;
     let after = Instant::now();
     sleep(Duration::from_millis(1_300)).await;
-    // The latest claim and the latest answer are not its own.
+    // The latest claim and the latest answer belong to other entries.
     two.must_be_first(&later, "an id that nobody has claimed")
         .await?;
     two.must_be_used(&kit.other(&first)?, "a second claim")
@@ -274,11 +274,12 @@ pub(crate) async fn leaves_the_lifetime(kit: &Kit<'_>) -> Verdict {
     must_end_with_its_claim(kit, one).await
 }
 
-/// Fails if a claim ends, and one of the same lifetime that has an answer stays.
+/// Fails if an entry without an answer expires while one with an answer and the same lifetime
+/// stays.
 async fn must_end_with_its_claim(kit: &Kit<'_>, handle: &Handle<'_>) -> Verdict {
-    /// For a store that never ends a claim, or much later.
+    /// The time limit for a store that never removes a claim, or removes it much later.
     const PATIENCE: Duration = Duration::from_millis(600);
-    /// For a store that removes some at a time.
+    /// The time limit for a store that removes a few entries at a time.
     const GRACE: Duration = Duration::from_secs(3);
     let keep_for = Duration::from_millis(200);
     let [plain, answered] = [kit.claim()?, kit.claim()?].map(|claim| Claim { keep_for, ..claim });

@@ -1,4 +1,4 @@
-//! Claims that are given back.
+//! Released claims.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ pub(crate) async fn only_what_is_claimed(kit: &Kit<'_>) -> Verdict {
         .await?;
     two.must_not_release(&claim, "an id that nobody has claimed")
         .await?;
-    // Nor is it released in advance.
+    // A release before the claim must not release it in advance.
     let about = "release was called before the claim";
     one.must_be_first(&claim, about).await?;
     one.must_show(&claim, &kit.other(&claim)?, None, about)
@@ -103,7 +103,7 @@ pub(crate) async fn makes_a_new_claim_possible(kit: &Kit<'_>) -> Verdict {
                 .must_find_nothing(&holder, "after the release")
                 .await?;
         }
-        // The same nonce may come back too.
+        // The same nonce may return too.
         let next = if round % 4 == 3 {
             holder.clone()
         } else {
@@ -152,7 +152,7 @@ pub(crate) async fn the_next_lifetime_is_whole(kit: &Kit<'_>) -> Verdict {
     let [one, two] = kit.pair().await?;
     let lifetime = Duration::from_millis(800);
     must_last_for(kit, &two, lifetime, None, async |first| {
-        // Other claims of the id, which would have ended earlier.
+        // Other claims of the ID, which would have expired earlier.
         for keep_for_ms in [100, 200, 400] {
             let earlier = Claim {
                 keep_for: Duration::from_millis(keep_for_ms),

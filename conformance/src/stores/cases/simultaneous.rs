@@ -1,4 +1,4 @@
-//! Claims at the same time, and what races with them.
+//! Simultaneous claims, and calls that race with them.
 
 use request_state_core::{Claim, Claimed};
 
@@ -19,13 +19,14 @@ pub(crate) async fn many_at_once(kit: &Kit<'_>) -> Verdict {
     Ok(())
 }
 
-/// Claims of one id.
+/// Creates claims of one ID.
 pub(super) fn rivals(kit: &Kit<'_>, count: usize) -> Result<Vec<Claim>, Stop> {
     let first = kit.claim()?;
     (0..count).map(|_| kit.other(&first)).collect()
 }
 
-/// Fails unless the claims of one nonce were first, and all others found that one. Returns the winner.
+/// Fails unless only claims with one nonce were first and all others found that claim. Returns the
+/// winner.
 pub(super) fn must_have_one_winner<'c>(
     results: impl IntoIterator<Item = (&'c Claim, Claimed)>,
 ) -> Result<&'c Claim, Stop> {
@@ -62,7 +63,7 @@ pub(crate) async fn repeated_commands(kit: &Kit<'_>) -> Verdict {
     let [one, two] = kit.pair().await?;
     for round in 0..40 {
         let rivals = rivals(kit, 4)?;
-        // Four copies of each, on both handles.
+        // Four copies of each claim, on both handles.
         let copies = rivals.iter().cycle().skip(round).take(16).enumerate();
         let calls = copies.map(|(number, claim)| {
             let handle = if number / 4 % 2 == 0 { &one } else { &two };
@@ -111,7 +112,7 @@ pub(crate) async fn released_and_claimed(kit: &Kit<'_>) -> Verdict {
         let next = kit.other(&held)?;
         one.must_be_first(&held, "an id that nobody has claimed")
             .await?;
-        // A command to release is repeated as well.
+        // A release may be repeated as well.
         let steps = [
             step(one.release(&held)),
             step(two.release(&held)),
@@ -165,8 +166,8 @@ async fn is_first(handle: &Handle<'_>, claim: &Claim) -> Result<bool, Stop> {
     Ok(handle.claim(claim).await? == Claimed::First)
 }
 
-/// Fails unless the claim that came while another was released is there where it was first, without
-/// anything of the other, and nothing is there where it was not.
+/// Fails unless the state after a claim that raced with a release is correct. If the claim was
+/// first, its entry must exist, without anything of the released one. Otherwise no entry may exist.
 async fn must_hold_alone(
     kit: &Kit<'_>,
     handle: &Handle<'_>,

@@ -19,9 +19,9 @@ use crate::stores::kit::Kit;
 use crate::stores::together::all;
 
 pub(crate) async fn two_at_the_same_moment(kit: &Kit<'_>) -> Verdict {
-    /// How long to go on where the two threads hardly meet: a busy machine runs them by turns.
+    /// The time limit if the two threads rarely meet, because a busy machine runs them in turn.
     const PATIENCE: Duration = Duration::from_secs(4);
-    /// How long to go on with a store whose calls take their time: its threads meet while they wait.
+    /// The time limit for a store with slow calls. Its threads meet while they wait.
     const SLOW: Duration = Duration::from_secs(2);
     let [one, two] = kit.pair().await?;
     let started = Instant::now();
@@ -47,7 +47,7 @@ pub(crate) async fn two_at_the_same_moment(kit: &Kit<'_>) -> Verdict {
     Ok(())
 }
 
-/// Ids that two threads claim at the same time.
+/// IDs that two threads claim at the same time.
 struct Race {
     rounds: Vec<Vec<[Claim; 2]>>,
     controls: Vec<Control>,
@@ -55,8 +55,9 @@ struct Race {
 
 impl Race {
     const ROUNDS: usize = 100;
-    /// Ids that both threads claim in each round, one after the other. Whoever finds an id used is quicker
-    /// than whoever was first, and catches up with it: so they meet even where they started apart.
+    /// The number of IDs that both threads claim in each round, one after the other. A thread that
+    /// finds an ID used is faster than the thread that was first, and catches up. The threads
+    /// therefore meet even if they started apart.
     const EACH: usize = 32;
     const IDS: u32 = (Self::ROUNDS * Self::EACH) as u32;
 
@@ -72,12 +73,12 @@ impl Race {
         })
     }
 
-    /// Fails unless each id has one winner. Returns how often the threads are known to have met, and the
-    /// winners.
+    /// Fails unless each ID has one winner. Returns the number of times that the threads are known
+    /// to have met, and the winners.
     fn run(&self, one: &Handle<'_>, two: &Handle<'_>) -> Result<(usize, Vec<&Claim>), Stop> {
         let runtime = Runtime::current();
         let results = in_lockstep(Self::ROUNDS, |thread, round| {
-            // On two handles and on one, by turns.
+            // On two handles and on one, in turn.
             let is_other = (thread + round).is_multiple_of(2) && round % 4 < 2;
             let handle = if is_other { two } else { one };
             let pairs = self.rounds.get(round).into_iter().flatten();
@@ -104,12 +105,13 @@ impl Race {
     }
 }
 
-/// What checks and then sets, next to each claim. Where no two threads meet in it, as when one processor
-/// runs both, a store that does the same shows nothing either.
+/// A non-atomic check and set, next to each claim. If no two threads meet in it, for instance
+/// because one processor runs both, a store with the same bug does not show it either.
 struct Control([AtomicBool; Race::EACH]);
 
 impl Control {
-    /// So many meetings that a window of the same size in the store is met too.
+    /// The number of meetings after which the threads have also met in a window of the same size in
+    /// the store.
     const ENOUGH: usize = 30;
 
     fn claim(control: &AtomicBool) -> bool {
@@ -137,7 +139,7 @@ pub(crate) async fn many(kit: &Kit<'_>) -> Verdict {
     let run = |thread: usize, handle: &Handle<'_>| {
         let mut results = Vec::new();
         for rivals in &rounds {
-            // Each thread arrives at each barrier, whatever the store does.
+            // Each thread must reach each barrier, whatever the store does.
             start.wait();
             let claim = rivals.get(thread);
             let claim = claim.ok_or_else(|| Stop::Failed("no such thread".into()));

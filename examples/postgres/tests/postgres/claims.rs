@@ -47,13 +47,13 @@ async fn of_64_at_once_through_four_pools_one_is_first_200_times() {
         let mut winners = found.iter().filter(|(_, found)| found[round].is_none());
         let (winner, _) = winners.next().unwrap();
         assert_eq!(winners.count(), 0);
-        // All others have found the one that won.
+        // All other claims have found the winning one.
         let mut losers = found.iter().filter_map(|(_, found)| found[round]);
         assert!(losers.all(|presentation| presentation == [*winner; 32]));
     }
 }
 
-/// A row that goes between a claim's two statements makes nobody first who is not.
+/// A row that disappears between a claim's two statements must not make a wrong claim first.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_that_claim_and_release_one_holds_the_id() {
     let server = Server::start().await;
@@ -127,7 +127,7 @@ async fn only_the_nonce_of_the_claim_repeats_records_and_releases() {
         Claimed::First => panic!("it was claimed before"),
     }
 
-    // What is answered stays.
+    // An answered claim stays.
     assert!(!store.release(&claim.id, &claim.nonce).await.unwrap());
     assert_eq!(answer_found().await, Some(Some(vec![0; 65_536])));
 
@@ -175,7 +175,7 @@ async fn a_claim_that_waits_too_long_fails_and_is_not_made() {
     let database = Database::new(server.config(), 1, Duration::from_secs(3)).unwrap();
     let mut client = server.client().await;
     let claim = new_claim();
-    // Connected and prepared before there is a lock.
+    // Connected and prepared before the lock exists.
     let hasty = PostgresStore::create(database).await.unwrap();
     let hasty = hasty.clock_margin(Duration::ZERO);
     assert!(is_first(&hasty, &new_claim()).await);

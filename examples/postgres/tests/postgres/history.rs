@@ -1,4 +1,4 @@
-//! Lifetimes, and what the table knows.
+//! Lifetimes and the table's history.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ async fn a_row_goes_with_a_clean_up_after_its_time_and_not_before() {
         );
     }
 
-    // Its time is over, and nobody has cleaned up.
+    // The claim has expired, and nobody has cleaned up.
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(!is_first(&store, &by(2, &short)).await);
     assert_eq!(store.clean_up().await.unwrap(), 1);
@@ -89,7 +89,7 @@ async fn ages_are_by_the_clock_of_postgres() {
     let client = server.client().await;
     let claim = new_claim();
     assert!(is_first(&store, &claim).await);
-    // An hour ago; and in an hour, as if the clock had been set back.
+    // An hour ago, and in an hour, as if the clock had been set back.
     for (interval, ages) in [("-1 h", 3_600..3_700), ("1 h", 0..1)] {
         let moved = format!(
             "update redemptions set claimed_at = now() + '{interval}'::interval where id <> ''"
@@ -121,7 +121,7 @@ async fn a_token_that_may_be_older_than_the_table_is_unavailable() {
     assert!(is_lost(&cautious, &issued_at(before_ms + 120_000)).await);
     assert!(!is_lost(&cautious, &issued_at(now_ms() + 121_000)).await);
 
-    // Another process that starts later, or the same again, changes nothing.
+    // Another process that starts later, or the same one again, changes nothing.
     let between = new_claim();
     tokio::time::sleep(Duration::from_millis(20)).await;
     let second = store(&server).await;
@@ -141,7 +141,7 @@ async fn what_was_restored_is_told_to_forget() {
     assert!(is_lost(&store, &issued_at(claim.issued_at_ms)).await);
     assert!(is_first(&store, &new_claim()).await);
 
-    // The same by the statement in the docs.
+    // The same with the statement in the docs.
     let claim = new_claim();
     tokio::time::sleep(Duration::from_millis(20)).await;
     let statement = "update redemptions set claimed_at = clock_timestamp() where id = ''";
@@ -192,7 +192,7 @@ async fn a_server_that_may_lose_commits_is_an_error() {
         let created = create(config).await;
         assert_eq!(created.is_ok(), is_good, "{level}: {created:?}");
     }
-    // What an operator sets for a database is seen, too.
+    // A setting that an operator makes for a database is detected, too.
     let client = server.client().await;
     let off = "alter database postgres set synchronous_commit = off";
     client.batch_execute(off).await.unwrap();

@@ -1,10 +1,10 @@
-//! Both ways against a real Postgres, which the tests start and end themselves.
+//! Tests of both ways with a real Postgres, which the tests start and stop themselves.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `server.rs` | a Postgres of a test's own |
+//! | `server.rs` | a Postgres for a single test |
 //! | `claims.rs` | claims and nonces |
-//! | `history.rs` | lifetimes, and what the table knows |
+//! | `history.rs` | lifetimes and the table's history |
 //! | `outages.rs` | crashes and servers that do not answer |
 //! | `suite.rs` | the suite for stores |
 //! | `transfer.rs` | the transaction of the effect |
@@ -32,10 +32,10 @@ use request_state_example_postgres::{Database, PostgresStore};
 
 use crate::server::Server;
 
-/// Long enough for a busy machine. No test waits for it.
+/// A time limit that is long enough for a busy machine. No test waits for it.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Returns a store with a pool of its own, as each process has one.
+/// Returns a store with its own pool, as in a separate process.
 async fn store(server: &Server) -> PostgresStore {
     let database = Database::new(server.config(), 16, LIMIT).unwrap();
     let store = PostgresStore::create(database).await.unwrap();
@@ -47,7 +47,7 @@ fn now_ms() -> u64 {
     u64::try_from(now.as_millis()).unwrap()
 }
 
-/// Returns a claim of a new id, for a token that is issued now.
+/// Returns a claim of a new ID, for a token that is issued now.
 fn new_claim() -> Claim {
     static IDS: AtomicU64 = AtomicU64::new(0);
     let mut id = [7; 32];
@@ -62,7 +62,7 @@ fn new_claim() -> Claim {
     }
 }
 
-/// Returns a claim of the same id by another presentation.
+/// Returns a claim of the same ID by another presentation.
 fn by(nonce: u8, claim: &Claim) -> Claim {
     Claim {
         nonce: [nonce; 16],

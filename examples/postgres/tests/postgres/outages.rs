@@ -34,7 +34,7 @@ async fn what_was_redeemed_before_a_crash_is_redeemed_after_it() {
             );
             redeemed.push(claim);
         }
-        // Right after the last answer.
+        // Immediately after the last answer.
         server.crash();
         server.restart().await;
         for claim in &redeemed {
@@ -59,12 +59,12 @@ async fn crashes_under_load_redeem_nothing_twice() {
         tasks.spawn(async move {
             let (mut firsts, mut failures, mut is_last) = (BTreeSet::new(), 0, false);
             while !is_last {
-                // Once through all of them without a crash.
+                // The last time, all claims run without a crash.
                 is_last = is_over.load(Ordering::SeqCst);
                 for (number, claim) in claims.iter().enumerate() {
                     match store.claim(&by(nonce, claim)).await {
                         Ok(Claimed::First) => drop(firsts.insert(number)),
-                        // Nor is one lost that was confirmed.
+                        // No confirmed claim is lost either.
                         Ok(Claimed::Used(_)) => assert!(!firsts.contains(&number)),
                         Err(StoreError::Failed(_)) => failures += 1,
                         Err(error) => panic!("{error:?}"),
@@ -91,7 +91,7 @@ async fn crashes_under_load_redeem_nothing_twice() {
     assert_eq!(firsts, Vec::from_iter(0..IDS));
 }
 
-/// Asks, and returns a request that has the token and the answer.
+/// Asks, and returns a request with the token and the answer.
 async fn answered(boundary: &OnceBoundary<AesGcmCodec>) -> Value {
     let mut request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
         "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}, "name": "delete",
@@ -163,7 +163,7 @@ async fn a_peer_that_accepts_and_says_nothing_ends_a_call_in_time() {
     assert!(created.is_err());
 }
 
-/// As when a host is gone without a word: nothing closes the connection.
+/// Simulates a host that disappears: nothing closes the connection.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_that_is_stuck_is_replaced() {
     const OTHERS: &str = "select pid from pg_stat_activity \
@@ -179,7 +179,7 @@ async fn a_connection_that_is_stuck_is_replaced() {
     let row = client.query_one(OTHERS, &[]).await.unwrap();
     let pid = row.get::<_, i32>(0).to_string();
     signal("STOP", &pid);
-    // One of the calls may time out. None waits for the process to go on.
+    // One of the calls may time out. None waits until the process resumes.
     let found = match store.claim(&by(2, &claim)).await {
         Err(StoreError::Failed(_)) => store.claim(&by(2, &claim)).await,
         found => found,

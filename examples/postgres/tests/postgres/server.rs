@@ -1,4 +1,4 @@
-//! A Postgres of a test's own, in a temporary directory, on a Unix socket.
+//! A Postgres for a single test, in a temporary directory, on a Unix socket.
 
 use std::env;
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_postgres::{Client, Config, NoTls};
 
-/// How long a start may take on a busy machine.
+/// The time limit of a start on a busy machine.
 const START: Duration = Duration::from_secs(120);
 
 pub struct Server {
@@ -44,7 +44,8 @@ impl Server {
                 Some(process) => process.try_wait().unwrap().is_some(),
                 None => true,
             };
-            // After a crash it does not start before the last process of the crashed one has ended.
+            // After a crash, the server does not start before the last process of the crashed one
+            // has ended.
             if exited {
                 self.process = Some(self.spawn());
             }
@@ -83,7 +84,7 @@ impl Server {
         process.wait().unwrap();
     }
 
-    /// Stops the server in good order.
+    /// Stops the server in an orderly way.
     pub fn stop(&mut self) {
         self.end("INT");
     }
@@ -95,7 +96,7 @@ impl Server {
         }
     }
 
-    /// Returns how to connect to the server.
+    /// Returns the configuration for connecting to the server.
     pub fn config(&self) -> Config {
         let mut config = Config::new();
         config.host_path(self.dir.path());
@@ -103,7 +104,7 @@ impl Server {
         config
     }
 
-    /// Returns a connection of the test's own.
+    /// Returns a connection for the test itself.
     pub async fn client(&self) -> Client {
         let (client, connection) = self.config().connect(NoTls).await.unwrap();
         tokio::spawn(connection);
@@ -118,7 +119,7 @@ impl Drop for Server {
 }
 
 pub fn signal(name: &str, pids: &str) {
-    // A process that has ended by itself is no error.
+    // A process that has ended by itself is not an error.
     let kill = format!("kill -{name} {pids}");
     Command::new("sh")
         .args(["-c", &kill])
@@ -127,7 +128,8 @@ pub fn signal(name: &str, pids: &str) {
         .unwrap();
 }
 
-/// Postgres does not run as root: then it runs as its own user.
+/// Returns the user to run Postgres as. Postgres does not run as root. If the test does, Postgres
+/// runs as its own user.
 fn unprivileged() -> Option<(u32, u32)> {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         return None;
@@ -148,7 +150,7 @@ fn command(program: &str, dir: &Path) -> Command {
     command
 }
 
-/// The directory of Postgres' programs: Debian does not have the server's in `PATH`.
+/// Returns the directory of Postgres' programs, because on Debian the server is not in `PATH`.
 fn binaries() -> PathBuf {
     let path = env::var_os("PATH").unwrap_or_default();
     let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();

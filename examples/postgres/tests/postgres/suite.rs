@@ -1,4 +1,4 @@
-//! The suite for stores, on a real server.
+//! The suite for stores, run on a real server.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use request_state_example_postgres::{Database, PostgresStore};
 
 use crate::server::Server;
 
-/// The suite brings its own runtime.
+/// The suite has its own runtime.
 #[test]
 fn the_suite_for_stores_passes() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -17,7 +17,7 @@ fn the_suite_for_stores_passes() {
     assert!(report.is_ok(), "{report}");
 }
 
-/// A store whose server is gone.
+/// Returns a store whose server has stopped.
 async fn unreachable() -> PostgresStore {
     let mut server = Server::start().await;
     let database = Database::new(server.config(), 16, Duration::from_secs(2)).unwrap();

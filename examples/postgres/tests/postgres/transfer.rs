@@ -1,4 +1,4 @@
-//! The transaction of the effect.
+//! Transfers whose effect and redemption share a transaction.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,16 +13,16 @@ use tokio::task::JoinSet;
 use crate::LIMIT;
 use crate::server::Server;
 
-/// What the processes of a server have in common.
+/// The resources that the processes of a server share.
 struct Site {
     server: Server,
     keyring: Keyring,
-    /// By how much the sealer's clock is ahead, in seconds.
+    /// The number of seconds that the sealer's clock is ahead.
     ahead: Arc<AtomicU64>,
 }
 
 impl Site {
-    /// Alice and Bob have 1000 each.
+    /// Starts a server. Alice and Bob have 1000 each.
     async fn start() -> Self {
         let site = Self {
             server: Server::start().await,
@@ -40,7 +40,7 @@ impl Site {
         site
     }
 
-    /// Returns what one process has: a boundary with the keys of all, and a pool of its own.
+    /// Returns the bank of one process: a boundary with the shared keys, and its own pool.
     async fn process(&self) -> Bank<AesGcmCodec> {
         self.process_of(self.sealer_at(self.ahead.clone())).await
     }
@@ -71,7 +71,7 @@ fn call(to: &str, amount: i64) -> Value {
     }})
 }
 
-/// Has the bank ask, and returns the request with the token and an answer.
+/// Makes the bank ask, and returns the request with the token and an answer.
 async fn answered(bank: &Bank<AesGcmCodec>, user: &str, to: &str, action: &str) -> Value {
     let mut request = call(to, 10);
     let asked = bank.serve(request.clone(), user).await;
@@ -147,13 +147,13 @@ async fn clients_that_repeat_through_crashes_pay_once_each() {
         tasks.spawn(async move {
             let (mut failures, mut is_last) = (0, false);
             while !is_last {
-                // Once without a crash.
+                // The last time, without a crash.
                 is_last = is_over.load(Ordering::SeqCst);
                 let response = bank.serve(request.clone(), "alice").await;
                 if response["error"]["code"] == -32603 {
                     failures += 1;
                 } else {
-                    // The same again: the answer may have been lost.
+                    // The same request again, because the answer may have been lost.
                     assert_eq!(text(&response), "Sent 10 to bob.");
                 }
             }
@@ -185,7 +185,7 @@ async fn a_no_is_redeemed_and_cannot_become_a_yes() {
         text(&bank.serve(request, "alice").await),
         "Nothing was sent."
     );
-    // Nor does a token without an answer confirm.
+    // A token without an answer does not confirm either.
     let mut request = answered(&bank, "alice", "bob", "accept").await;
     request["params"]["inputResponses"] = Value::Null;
     assert_eq!(
@@ -238,14 +238,16 @@ async fn a_confirmation_that_was_acted_on_is_not_asked_for_again_when_it_expires
         assert_eq!(asked["result"]["resultType"], "input_required");
     }
     assert_eq!(site.balances().await, [990, 1010]);
-    // The new question was asked: the old answer does not pay next to it, where a clock is behind.
+    // The new question was asked. The old answer must not pay in addition to it, even if a clock is
+    // behind.
     site.ahead.store(0, Ordering::SeqCst);
     let late = bank.serve(unpaid, "alice").await;
     assert_eq!(text(&late), "Nothing was sent: the time was up.");
     assert_eq!(site.balances().await, [990, 1010]);
 }
 
-/// Two replicas whose clocks differ have it at the same time: one opens it, and for the other it has expired.
+/// Two replicas whose clocks differ receive it at the same time: one opens it, and for the other it
+/// has expired.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_confirmation_pays_or_is_asked_for_again_and_never_both() {
     let site = Site::start().await;

@@ -1,6 +1,8 @@
-//! What the scenarios `input-required-result-*` of the official suite ask of a server.
+//! The fixtures that the scenarios `input-required-result-*` of the official suite require of a
+//! server.
 //!
-//! The handlers write and read plain state, and trust it. Nothing here knows that it is sealed.
+//! The handlers read and write plain state, and trust it. Nothing in this module knows that the
+//! state is sealed.
 
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
@@ -26,12 +28,12 @@ const TOOLS: [&str; 8] = [
 ];
 const PROMPT: &str = "test_input_required_result_prompt";
 
-/// The state of whoever asks one round of questions.
+/// The state of handlers that ask one round of questions.
 const ASKED: &str = "asked";
-/// The state of `multi_round` after its second question: this and the name that was given.
+/// The state of `multi_round` after its second question: this prefix and the given name.
 const NAMED: &str = "named ";
 
-/// The server of the suite.
+/// The server for the suite.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixtures;
 
@@ -105,7 +107,7 @@ impl ServerHandler for Fixtures {
     }
 }
 
-/// How a round ends: with the text of a result, or with questions.
+/// The end of a round: the text of a result, or questions.
 enum Round {
     Done(String),
     Ask(InputRequiredResult),
@@ -166,7 +168,8 @@ fn multiple_inputs(state: Option<&str>, answers: &Answers) -> Result<Round, Erro
     }
 }
 
-/// The second round's answer is in the third only if the state carried it there.
+/// Asks two questions. The third round has the second round's answer only if the state carried it
+/// there.
 fn multi_round(state: Option<&str>, answers: &Answers) -> Result<Round, ErrorData> {
     let first = || {
         ask(
@@ -196,7 +199,8 @@ fn multi_round(state: Option<&str>, answers: &Answers) -> Result<Round, ErrorDat
     }
 }
 
-/// Believes any state: if the suite sees a changed one refused, it was not refused here.
+/// Accepts any state. If the suite sees that a changed state is rejected, this handler did not
+/// reject it.
 fn tampered_state(state: Option<&str>) -> Result<Round, ErrorData> {
     match state {
         Some(_) => done("confirmed"),
@@ -244,7 +248,8 @@ fn ask(questions: Value, state: Option<&str>) -> Result<Round, ErrorData> {
     )))
 }
 
-/// A handler that wrote its state itself never gets here, unless what it wrote was not given back.
+/// Returns an error. A handler that wrote its state itself never gets here, unless the client did
+/// not return that state.
 fn foreign_state() -> Result<Round, ErrorData> {
     Err(ErrorData::internal_error(
         "not a state of this handler",
@@ -283,7 +288,7 @@ fn roots() -> Value {
     json!({"method": "roots/list", "params": {}})
 }
 
-/// What the client answered, which may be anything.
+/// The client's answers, which may be anything.
 struct Answers(InputResponses);
 
 impl Answers {

@@ -1,8 +1,9 @@
 //! An MCP server with the fixtures of the official suite, sealed by one of the backends.
 //!
-//! `mcp-conformance-server BACKEND` takes its keys from the variable `REQUEST_STATE_KEYS`, so that several
-//! processes share one keyring; `mcp-conformance-server --unsealed` is the same server without protection.
-//! With `--once`, each round counts once, in this process. With `--two-users` it knows two bearer tokens, `alices-token` and `bobs-token`, and lets nobody else in.
+//! `mcp-conformance-server BACKEND` takes its keys from the variable `REQUEST_STATE_KEYS`, so that
+//! several processes share one keyring. `mcp-conformance-server --unsealed` is the same server
+//! without protection. With `--once`, each round counts once, in this process. With `--two-users`
+//! it accepts two bearer tokens, `alices-token` and `bobs-token`, and rejects all other requests.
 //! It prints its address on one line and serves until it is killed.
 #![forbid(unsafe_code)]
 
@@ -36,9 +37,9 @@ const USAGE: &str =
 BACKEND is aes-gcm, ring, chacha20-poly1305 or hmac";
 
 struct Args {
-    /// 0 is any that is free.
+    /// The port. 0 selects any free port.
     port: u16,
-    /// None: unsealed.
+    /// The backend. `None` means unsealed.
     backend: Option<String>,
     answers: AnswersWithoutState,
     once: bool,
@@ -107,7 +108,7 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, lexopt::Error> {
             _ => return Err(USAGE.into()),
         }
     }
-    // One of the two: never unsealed by an oversight.
+    // Exactly one of the two is required, so that a server is never unsealed by mistake.
     if unsealed == backend.is_some() {
         return Err(USAGE.into());
     }
@@ -131,7 +132,7 @@ fn codec(backend: &str) -> Result<Arc<dyn RequestStateCodec>, Box<dyn Error>> {
     })
 }
 
-/// Who is asking, as the authentication layer found out.
+/// The principal that the authentication layer determined.
 #[derive(Clone)]
 struct User(Principal);
 
@@ -147,7 +148,7 @@ async fn authenticate(mut request: Request, next: Next) -> Result<Response, Stat
     Ok(next.run(request).await)
 }
 
-/// Serves without sessions: whatever a round must know of the one before is in its state.
+/// Serves without sessions: the state must contain all information about earlier rounds.
 async fn serve<S: ServerHandler>(
     listener: TcpListener,
     handler: impl Fn() -> S + Send + Sync + 'static,
