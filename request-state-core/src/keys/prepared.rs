@@ -35,7 +35,8 @@ impl Keyring {
 
 /// The values that a codec computed for the keys of a [`Keyring`]; see [`Keyring::prepare`].
 ///
-/// A look-up takes the same time whether the keyring has one key or a hundred. A clone is cheap.
+/// With 64 keys, opening a token takes at most a tenth longer than with one
+/// (`cargo bench -p request-state-bench`). A clone is cheap.
 pub struct Prepared<C>(Arc<Ciphers<C>>);
 
 struct Ciphers<C> {
