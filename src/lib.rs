@@ -1,5 +1,5 @@
-//! Protects MCP multi round-trip requests: seals the `requestState`, and passes on answers only where the server asked
-//! for them.
+//! Protects MCP multi round-trip requests: seals the `requestState`, and passes an answer on only if the server asked
+//! for it.
 //!
 //! To protect a server, start at [`Boundary`]. To seal a string yourself, start at [`Sealer`]. The [`manual`] has one
 //! page for each subject. This crate re-exports [`request_state_core`] and the codecs of the enabled features.

@@ -1,4 +1,4 @@
-//! The documents of `request-state`, one page a module.
+//! The manual of `request-state`: one module for each page.
 //!
 //! | page | for |
 //! |---|---|
@@ -11,14 +11,14 @@
 //! | [`custom_store`] | a store of your own, and the suite to run on it |
 //! | [`token_format`] | the tokens, byte for byte |
 //! | [`performance`] | what it costs |
-//! | [`checks`] | each check turned off, and the test that then fails |
+//! | [`checks`] | mutation testing: which test fails when a check is removed |
 //! | [`differences`] | what frameworks ship, and how this library differs |
 //!
 //! The README is on [the front page](crate).
 //!
 //! # In the repository only
 //!
-//! Some of what the pages name is not in a published crate: `examples/postgres`, a store on Postgres and a
+//! Some things that the pages mention are not in any published crate: `examples/postgres`, a store on Postgres and a
 //! transfer that redeems in its own transaction; `mcp-conformance`, MCP's own conformance suite against sealed
 //! servers; `bench`, the benchmarks; and `scripts`.
 
@@ -101,7 +101,7 @@ pub mod performance {
 }
 
 pub mod checks {
-    //! Each check turned off, and the test that then fails.
+    //! Mutation testing: which test fails when a check is removed.
     //!
     #![doc = include_str!("links.md")]
     //!

@@ -8,7 +8,7 @@ use crate::kms::{Kms, KmsError};
 
 const LABEL: &str = "example.com v1 kms xchacha20-poly1305";
 
-/// What every token begins with: it is logged as the kid.
+/// The start of every token. It is logged as the kid.
 const KID: &str = "kms";
 
 /// Seals each token under a data key of its own, which the key management service wraps.
@@ -56,8 +56,8 @@ fn prepare(data_key: [u8; 32]) -> Result<Prepared<XChaCha20Poly1305>, KeyringErr
     Ok(keys.prepare(|key| XChaCha20Poly1305::new((&*key.derive(LABEL)).into())))
 }
 
-/// Returns what is authenticated in addition to the payload. The wrapped key is in it, so that no
-/// other token decodes even if a service wraps a key in two ways. Each part has its length in front.
+/// Returns the associated data, each part prefixed with its length. It contains the wrapped key: even if a
+/// service wraps a key in two ways, no other token decodes.
 fn bind(wrapped: &[u8], context: &[u8]) -> Vec<u8> {
     let mut bound = Vec::new();
     wire::push_prefixed(&mut bound, wrapped);

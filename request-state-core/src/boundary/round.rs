@@ -166,7 +166,7 @@ impl Round {
     /// happened.
     ///
     /// Returns `false` if there is nothing to release: this request did not redeem the round, the round has
-    /// been released, or its handler has asked a further question.
+    /// been released, its handler has asked a further question, or its answer has been recorded.
     ///
     /// If this method is not called, a round stays used whatever happens to its request. A handler that has
     /// released the round must not ask: sealing then fails with
