@@ -21,8 +21,8 @@ use crate::stop::Stop;
 /// [`Report::accepting`](crate::Report::accepting). The report of such a case explains when to do
 /// this.
 ///
-/// While a case of the group `round_trip` fails, every other failing test only reports that it was
-/// not tried.
+/// While a case of the group `round_trip` fails, a failing test of any other group only reports
+/// that its case was not tried.
 ///
 /// # Example
 ///
