@@ -164,7 +164,7 @@ pub(crate) fn no_counter(kit: &Kit<'_>) -> Verdict {
             let alternates = column.clone().zip(column.skip(1)).all(|(a, b)| a != b);
             suspect(!alternates, || {
                 format!(
-                    "a bit of {what} {at} flips with every encoding, as the last bit of a counter does. A counter starts again with the process, and counts the same on every replica. Nonces then repeat, unless they also contain random bytes"
+                    "a bit of {what} {at} changes with every encoding, as the last bit of a counter does. A counter starts again with the process, and counts the same on every replica. Nonces then repeat, unless they also contain random bytes"
                 )
             })?;
         }
