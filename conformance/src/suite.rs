@@ -21,8 +21,8 @@ use crate::stop::Stop;
 /// [`Report::accepting`](crate::Report::accepting). The report of such a case explains when to do
 /// this.
 ///
-/// While a case of the group `round_trip` fails, every other failing test only reports that it was
-/// not tried.
+/// While a case of the group `round_trip` fails, a failing test of any other group only reports
+/// that its case was not tried.
 ///
 /// # Example
 ///
@@ -119,7 +119,7 @@ pub fn run_keyless_case<'a, C: RequestStateCodec + 'a>(
 const FIRST: &str = "round_trip";
 
 /// The reason why a case was not tried.
-const FOLLOWS: &str = "a case of round_trip failed, and what fails besides may follow from it";
+const FOLLOWS: &str = "a case of round_trip failed, and other failures may follow from it";
 
 /// Runs only the case with this name, for the suite's own tests.
 #[doc(hidden)]

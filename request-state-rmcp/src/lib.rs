@@ -15,7 +15,7 @@
 //! # Example
 //!
 //! ```
-//! use request_state::{DefaultCodec, Keyring, Sealer};
+//! use request_state::{DefaultCodec, Keyring, Principal, Sealer};
 //! use request_state_rmcp::SealedService;
 //! use rmcp::ServerHandler;
 //!
@@ -27,18 +27,28 @@
 //!     // and returns an `InputRequiredResult` with a plain state to ask a question.
 //! }
 //!
+//! /// The identity that your HTTP authentication layer puts into the request's extensions.
+//! #[derive(Clone)]
+//! struct User {
+//!     issuer: String,
+//!     subject: String,
+//! }
+//!
 //! // With replicas: Keyring::from_env("REQUEST_STATE_KEYS")
 //! let sealer = Sealer::new("bank", DefaultCodec::new(&Keyring::ephemeral()?))?;
-//! let server = SealedService::new(Bank, sealer); // serve this instead of `Bank`
+//! // Serve this instead of `Bank`.
+//! let server = SealedService::new(Bank, sealer).http_identity(|user: &User| {
+//!     Ok(Principal::Named(format!("{}|{}", user.issuer, user.subject)))
+//! });
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Where to go next
 //!
-//! - [`SealedService`] has the settings, and lists what a state is bound to. Call
-//!   [`principal`](SealedService::principal) or [`http_identity`](SealedService::http_identity) to
-//!   bind states to the user who is asking. **Without either, a state is bound to the request
-//!   alone.**
+//! - [`SealedService`] has the settings, and lists what a state is bound to.
+//!   [`http_identity`](SealedService::http_identity) binds states to the user over HTTP, and
+//!   [`principal`](SealedService::principal) over any transport. **Without either, a state is bound
+//!   to the request alone.**
 //! - [`AnyService`] wraps an rmcp service that is not a `ServerHandler`, such as a `Router`.
 //! - [`.once(store)`](SealedService::once) makes each round count once.
 //! - Two examples run from a clone of the workspace. `cargo run -p request-state-rmcp --example

@@ -16,11 +16,11 @@ pub(crate) fn url_safe(kit: &Kit<'_>) -> Verdict {
             vec![0xff; length],
         ] {
             let token = encode(&codec, &payload, b"context")?;
-            ensure(!token.is_empty(), || "an empty token".into())?;
+            ensure(!token.is_empty(), || "the token is empty".into())?;
             let foreign = token.chars().find(|char| !URL_SAFE.contains(*char));
             ensure(foreign.is_none(), || {
                 format!(
-                    "{foreign:?} in a token, which is A-Z a-z 0-9 - _ . only: {}",
+                    "the token contains {foreign:?}; only A-Z a-z 0-9 - _ . are allowed: {}",
                     show(&token)
                 )
             })?;
@@ -38,7 +38,7 @@ pub(crate) fn length(kit: &Kit<'_>) -> Verdict {
             let token = encode(&codec, &vec![byte; length], b"context")?;
             ensure(token.len() <= CONSTANT + 2 * length, || {
                 format!(
-                    "{length} bytes of payload make a token of {}: more than twice as many and {CONSTANT}",
+                    "a payload of {length} bytes makes a token of {} characters; the maximum is twice the length of the payload plus {CONSTANT}",
                     token.len()
                 )
             })?;
@@ -53,7 +53,7 @@ pub(crate) fn room_for_a_nonce_and_a_tag(kit: &Kit<'_>) -> Verdict {
     let codec = kit.codec()?;
     if !codec.encrypts() {
         return Err(Stop::NotApplicable(
-            "encrypts() is false: a token need not have a nonce of the cipher",
+            "encrypts() is false: a token need not contain the nonce of a cipher",
         ));
     }
     // Random bytes without a pattern, so that compression cannot shorten the payload.
@@ -64,7 +64,7 @@ pub(crate) fn room_for_a_nonce_and_a_tag(kit: &Kit<'_>) -> Verdict {
         let more = room(&token, &other).saturating_sub(length);
         ensure(more >= LEAST, || {
             format!(
-                "{length} bytes of payload make a token that holds {more} bytes more: too few for a nonce of 12 bytes and a tag of 16 (token {})",
+                "a payload of {length} bytes makes a token that holds {more} bytes more: too few for a nonce of 12 bytes and a tag of 16 (token {})",
                 show(&token)
             )
         })?;
@@ -111,7 +111,7 @@ pub(crate) fn enough_of_it_is_random(kit: &Kit<'_>) -> Verdict {
     let bits: u32 = differing.iter().map(|byte| byte.count_ones()).sum();
     suspect(bits as usize >= 8 * least, || {
         format!(
-            "{bits} bits of the tokens of an empty payload differ from one token to the next. A random nonce and a tag have {} bits or more. With fewer, a nonce repeats or a tag is guessed, unless the nonce is made otherwise and never repeats",
+            "in tokens of an empty payload, {bits} bits differ from one token to the next. A random nonce and a tag have {} bits or more. With fewer, a nonce repeats or a tag can be guessed, unless the nonce is generated in another way and never repeats",
             8 * least
         )
     })
@@ -126,7 +126,9 @@ pub(crate) fn the_payload_is_not_logged(kit: &Kit<'_>) -> Verdict {
         // A head that is too long for a kid is not logged.
         let visible = head.len() <= 64 && Token::parse(head).find(&payload).is_some();
         ensure(!visible, || {
-            format!("the payload stands before the first dot, which is logged as the kid: {head}")
+            format!(
+                "the payload is in the text before the first dot, which is logged as the kid: {head}"
+            )
         })?;
     }
     Ok(())
@@ -150,13 +152,13 @@ pub(crate) fn the_key_is_not_visible(kit: &Kit<'_>) -> Verdict {
             let place = telling_place(12, one, of(seeds))?;
             suspect(place.is_none(), || {
                 format!(
-                    "character {place:?} of a token is a function of the key alone: key material, or a hash of the key that confirms a guess. A kid derived from a random key of full length is none of these"
+                    "character {place:?} of a token depends on the key alone: it is key material, or a hash of the key that confirms a guess. A kid that is derived from a random key of full length is neither"
                 )
             })?;
             let place = telling_bit(one, of(seeds))?;
             suspect(place.is_none(), || {
                 format!(
-                    "a bit from {place:?} on of what a token encodes is a function of the key alone: key material, or a hash of the key that confirms a guess. A kid derived from a random key of full length is none of these"
+                    "a bit of the byte at bit {place:?} of a decoded token depends on the key alone: it is key material, or a hash of the key that confirms a guess. A kid that is derived from a random key of full length is neither"
                 )
             })?;
         }

@@ -126,7 +126,7 @@ pub(crate) fn the_same_request(kit: &Kit<'_>) -> Verdict {
     let token = sealing.seal("state", &one)?;
     let opened = opening.open::<String>(&token, &other);
     ensure(opened.as_deref() == Ok("state"), || {
-        format!("10 and 10.0 are one number to JSON: {opened:?}")
+        format!("10 and 10.0 are the same number in JSON, but opening returned {opened:?}")
     })
 }
 

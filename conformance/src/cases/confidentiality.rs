@@ -40,11 +40,13 @@ pub(crate) fn claims_do_not_change(kit: &Kit<'_>) -> Verdict {
     let stays = |codec: &dyn RequestStateCodec, when: &str| {
         let now = (codec.encrypts(), codec.disclosure());
         ensure(now == claims, || {
-            format!("{when}, it claims {now:?}; before, it was {claims:?}")
+            format!(
+                "{when}: encrypts() and disclosure() return {now:?}; before, they returned {claims:?}"
+            )
         })
     };
     for _ in 0..300 {
-        stays(&codec, "asked again")?;
+        stays(&codec, "called again")?;
     }
     let token = encode(&codec, b"payload", CONTEXT)?;
     stays(&codec, "after an encoding")?;
@@ -54,11 +56,14 @@ pub(crate) fn claims_do_not_change(kit: &Kit<'_>) -> Verdict {
     drop(codec.decode(&token, b"other"));
     drop(codec.decode(&format!("{token}A"), CONTEXT));
     encode(&codec, &[0; 5_000], b"")?;
-    stays(&codec, "after refusals")?;
-    stays(&kit.codec()?, "made again")?;
+    stays(&codec, "after rejections")?;
+    stays(&kit.codec()?, "from a codec created again")?;
     for count in [1, 3, 20] {
         let keys = ring_of((0..count).map(|n| (format!("k{n}"), Random::new(n).key())))?;
-        stays(&kit.codec_of(&keys), &format!("on a ring of {count} keys"))?;
+        stays(
+            &kit.codec_of(&keys),
+            &format!("with a keyring of {count} keys"),
+        )?;
     }
     let keys = ring()?;
     stays(
@@ -78,7 +83,7 @@ pub(crate) fn the_payload_is_not_visible(kit: &Kit<'_>) -> Verdict {
         let reversed: Vec<u8> = secret.iter().rev().copied().collect();
         for (how, secret) in [("", &secret), (", reversed", &reversed)] {
             let hidden_as = [
-                ("as it is", find(&body, secret).is_some()),
+                ("in plain", find(&body, secret).is_some()),
                 // Base64 of whole groups, at each of the three positions where a group may start.
                 (
                     "in base64",
@@ -101,7 +106,7 @@ pub(crate) fn the_payload_is_not_visible(kit: &Kit<'_>) -> Verdict {
             for (as_what, visible) in hidden_as {
                 ensure(!visible, || {
                     format!(
-                        "encrypts() is true, and a payload of {length} bytes stands in the token {as_what}{how}"
+                        "encrypts() is true, but a payload of {length} bytes is in the token {as_what}{how}"
                     )
                 })?;
             }
@@ -147,7 +152,7 @@ pub(crate) fn every_byte_is_encrypted(kit: &Kit<'_>) -> Verdict {
         let place = telling_place(times, of(one), of(other))?;
         ensure(place.is_none(), || {
             format!(
-                "payloads of {length} bytes: character {place:?} of a token depends on the payload, and on nothing random"
+                "for payloads of {length} bytes, character {place:?} of a token depends on the payload and on nothing random"
             )
         })?;
     }
@@ -170,7 +175,7 @@ pub(crate) fn no_bit_is_visible(kit: &Kit<'_>) -> Verdict {
         )?;
         ensure(place.is_none(), || {
             format!(
-                "bit {bit} of a payload: bit {place:?} of what a token encodes depends on it, and on nothing random"
+                "a bit of the byte at bit {place:?} of a decoded token depends on bit {bit} of the payload and on nothing random"
             )
         })?;
     }
@@ -202,7 +207,7 @@ pub(crate) fn equal_blocks(kit: &Kit<'_>) -> Verdict {
         let with = repeats(&payload)?;
         ensure(with <= without, || {
             format!(
-                "a payload that repeats itself makes a token that repeats itself, {with} times against {without} for one that does not"
+                "a payload with repetitions makes a token with {with} repetitions, against {without} for a payload without repetitions"
             )
         })?;
     }
@@ -230,7 +235,7 @@ pub(crate) fn no_keystream_twice(kit: &Kit<'_>) -> Verdict {
             let fresh = streams.get_mut(at).is_none_or(|seen| seen.insert(stream));
             ensure(fresh, || {
                 format!(
-                    "at byte {at}, two tokens xored give their two payloads xored: one keystream was used for both"
+                    "at byte {at}, the xor of two tokens is the xor of their payloads: both have the same keystream"
                 )
             })?;
         }
@@ -255,7 +260,7 @@ pub(crate) fn length_tells_nothing_else(kit: &Kit<'_>) -> Verdict {
             plain.iter().max() >= random.iter().min() && random.iter().max() >= plain.iter().min(),
             || {
                 format!(
-                    "{length} bytes make tokens of {plain:?} characters when they repeat, and of {random:?} when they do not: the length tells what is inside"
+                    "{length} bytes make tokens of {plain:?} characters if they repeat, and of {random:?} if they do not: the length reveals something about the payload"
                 )
             },
         )?;

@@ -164,7 +164,7 @@ pub(crate) fn every_bit(kit: &Kit<'_>) -> Verdict {
         let context = random.bytes(length);
         // Every bit of the shorter contexts, and one bit of each byte of the longer contexts.
         let bits = (0..length * 8).filter(|bit| length <= 17 || (bit / 8 + bit) % 8 == 0);
-        let others = bits.map(|bit| (format!("bit {bit} turned over"), turned(&context, bit)));
+        let others = bits.map(|bit| (format!("bit {bit} flipped"), turned(&context, bit)));
         only_opens_under(kit, &codec, &context, others.collect())?;
     }
     let context = random.bytes(400);
@@ -219,9 +219,9 @@ pub(crate) fn long(kit: &Kit<'_>) -> Verdict {
         ("the first 255 bytes", context.get(..255)),
         ("the first 256 bytes", context.get(..256)),
         ("the first 65,536 bytes", context.get(..65_536)),
-        ("what exceeds 65,536 bytes", context.get(65_536..)),
+        ("the bytes after the first 65,536", context.get(65_536..)),
         (
-            "what exceeds 65,536 bytes, of the front",
+            "all but the last 65,536 bytes",
             context.get(..length - 65_536),
         ),
         ("all but the last byte", context.get(..length - 1)),
@@ -231,7 +231,7 @@ pub(crate) fn long(kit: &Kit<'_>) -> Verdict {
     }
     for more in [1, 256, 65_536] {
         others.push((
-            format!("{more} zeros more"),
+            format!("{more} more zeros"),
             [&context[..], &vec![0; more]].concat(),
         ));
     }
@@ -261,7 +261,7 @@ pub(crate) fn weak_sums(kit: &Kit<'_>) -> Verdict {
         swapped.swap(a, b);
         others.push((format!("bytes {a} and {b} swapped"), swapped));
         others.push((
-            format!("a bit of bytes {a} and {b}"),
+            format!("the same bit of bytes {a} and {b} flipped"),
             turned(&turned(&context, a * 8), b * 8),
         ));
     }
@@ -289,7 +289,7 @@ pub(crate) fn not_in_the_token(kit: &Kit<'_>) -> Verdict {
                 || find(&body, &middle).is_some()
         });
         ensure(!visible, || {
-            format!("a context of {length} bytes stands in the token")
+            format!("a part of a context of {length} bytes is in the token")
         })?;
     }
     // The context must not make the token longer either, however it may be hidden. A codec may pad
@@ -304,7 +304,7 @@ pub(crate) fn not_in_the_token(kit: &Kit<'_>) -> Verdict {
     let shortest_with = lengths.last().and_then(|all| all.iter().min());
     ensure(shortest_with <= longest_without, || {
         format!(
-            "a context of 5,000 bytes makes the token longer: {shortest_with:?} characters, and {longest_without:?} without"
+            "a context of 5,000 bytes makes the token longer: at least {shortest_with:?} characters, and at most {longest_without:?} with an empty context"
         )
     })
 }

@@ -39,7 +39,7 @@ fn answers(
     match codec.decode(token, context) {
         Err(error) if fits(&error) => Ok(()),
         Err(error) => Err(Stop::Failed(format!(
-            "{about}: it answered {error:?} (token {}, context {})",
+            "{about}: decoding returned {error:?} (token {}, context {})",
             show(token),
             show_bytes(context)
         ))),
@@ -56,7 +56,7 @@ pub(crate) fn what_is_no_token_is_malformed(kit: &Kit<'_>) -> Verdict {
     let is_malformed = |error: &DecodeError| matches!(error, DecodeError::Malformed);
     answers(&codec, "", CONTEXT, "an empty string", is_malformed)?;
     for foreign in FOREIGN.chars() {
-        let about = format!("a token with {foreign:?}, of which no token consists");
+        let about = format!("a token with {foreign:?}, which is not allowed in a token");
         let behind = format!("{token}{foreign}");
         answers(&codec, &behind, CONTEXT, &about, is_malformed)?;
         let last = token.len() - 2;
@@ -121,7 +121,7 @@ pub(crate) fn what_is_inside_decides_nothing(kit: &Kit<'_>) -> Verdict {
                 let before = *answers.entry((about.clone(), token.len())).or_insert(now);
                 ensure(before == now, || {
                     format!(
-                        "{about}: it answered {error:?}, and another error where another payload was inside: what is wrong inside shows"
+                        "{about}: decoding returned {error:?}, and another error for a token with another payload: the error reveals something about the payload"
                     )
                 })?;
             }
@@ -140,7 +140,7 @@ pub(crate) fn another_key_is_not_authentic(kit: &Kit<'_>) -> Verdict {
                 &codec,
                 &token,
                 context,
-                "of the right form, by another key under this kid",
+                "a token of the right form, sealed with another key under the same kid",
                 // A codec may derive its own key names, and then this key is unknown to it.
                 |error| match error {
                     DecodeError::Unauthentic => true,
@@ -173,7 +173,7 @@ pub(crate) fn another_context(kit: &Kit<'_>) -> Verdict {
             let token = encode(sealer, &payload, sealed)?;
             for opened in contexts().filter(|opened| *opened != sealed) {
                 let about = format!(
-                    "its own token under another context, with a disclosure of {disclosure:?}"
+                    "the codec's own token under another context, with the disclosure {disclosure:?}"
                 );
                 answers(&codec, &token, opened, &about, fits)?;
             }

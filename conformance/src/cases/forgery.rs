@@ -12,7 +12,7 @@ use crate::random::Random;
 use crate::stop::{Stop, Verdict};
 use crate::token::Token;
 
-const UNREADABLE: Stop = Stop::NotApplicable("the payload does not stand readable in the token");
+const UNREADABLE: Stop = Stop::NotApplicable("the payload is not readable in the token");
 
 /// A genuine token whose payload can be replaced.
 struct Readable {
@@ -57,7 +57,7 @@ impl Readable {
             }
             must_refuse(codec, &forged, context, || {
                 format!(
-                    "{about}: sealed {} under {}, and it opens as {} under {}",
+                    "{about}: sealed {} under {}, edited to {} and opened under {}",
                     show_bytes(&self.genuine.payload),
                     show_bytes(&self.genuine.context),
                     show_bytes(payload),
@@ -78,10 +78,20 @@ pub(crate) fn payload_and_context(kit: &Kit<'_>) -> Verdict {
     for at in 0..=joined.len() {
         let (left, right) = (joined.get(..at), joined.get(at..));
         let (left, right) = (left.unwrap_or_default(), right.unwrap_or_default());
-        token.must_not_pass_for(&codec, left, right, "payload and context divided elsewhere")?;
+        token.must_not_pass_for(
+            &codec,
+            left,
+            right,
+            "the border between payload and context moved",
+        )?;
         let (left, right) = (reversed.get(..at), reversed.get(at..));
         let (left, right) = (left.unwrap_or_default(), right.unwrap_or_default());
-        token.must_not_pass_for(&codec, right, left, "context and payload divided elsewhere")?;
+        token.must_not_pass_for(
+            &codec,
+            right,
+            left,
+            "the border between context and payload moved",
+        )?;
     }
     token.must_not_pass_for(&codec, &context, &payload, "payload and context exchanged")
 }

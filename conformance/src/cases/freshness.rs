@@ -41,7 +41,7 @@ pub(crate) fn two_encodings_differ(kit: &Kit<'_>) -> Verdict {
                     1 => must_refuse(&codec, "junk", context, || "junk".into())?,
                     _ => {}
                 }
-                seen.insert(token, "one payload under one context")?;
+                seen.insert(token, "the same payload under the same context")?;
             }
         }
     }
@@ -101,7 +101,7 @@ impl Streams {
             // token.
             ensure(earlier.is_none_or(|earlier| earlier == byte), || {
                 format!(
-                    "thousands of encodings: one keystream was used twice, as byte {at} of two tokens shows: the second is {}",
+                    "thousands of encodings: two tokens have the same keystream at byte {at}; the second token is {}",
                     show(token)
                 )
             })?;
@@ -118,7 +118,7 @@ pub(crate) fn a_codec_made_again(kit: &Kit<'_>) -> Verdict {
         for _ in 0..12 {
             seen.insert(
                 encode(&codec, b"payload", b"context")?,
-                "from a codec made again",
+                "from a codec created again",
             )?;
         }
     }
@@ -164,7 +164,7 @@ pub(crate) fn no_counter(kit: &Kit<'_>) -> Verdict {
             let alternates = column.clone().zip(column.skip(1)).all(|(a, b)| a != b);
             suspect(!alternates, || {
                 format!(
-                    "a bit of {what} {at} changes with every encoding, as the last bit of a counter does. A counter starts again with the process, and runs alike on every replica, unless something random stands next to it in the nonce"
+                    "a bit of {what} {at} changes with every encoding, as the last bit of a counter does. A counter starts again with the process, and counts the same on every replica. Nonces then repeat, unless they also contain random bytes"
                 )
             })?;
         }
@@ -197,7 +197,7 @@ pub(crate) fn at_the_same_moment(kit: &Kit<'_>) -> Verdict {
                 .join()
         });
         let token = token.map_err(|panic| panic_text(&*panic))??;
-        seen.insert(token, "each in a thread of its own")?;
+        seen.insert(token, "each on a new thread")?;
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ pub(crate) fn refused_first(kit: &Kit<'_>) -> Verdict {
                 &token,
                 CONTEXT,
                 b"payload",
-                &format!("after {about} was refused"),
+                &format!("after {about} was rejected"),
             )?;
         }
     }
@@ -75,7 +75,7 @@ pub(crate) fn refused_thousands_of_times(kit: &Kit<'_>) -> Verdict {
         &genuine.text,
         CONTEXT,
         b"payload",
-        "after thousands of refusals",
+        "after thousands of rejections",
     )
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn in_any_order(kit: &Kit<'_>) -> Verdict {
             )?,
             1 if one.context != other.context => {
                 must_refuse_context(&codec, &one.text, &other.context, || {
-                    "the context of another".into()
+                    "the context of another token".into()
                 })?;
             }
             2 => {
@@ -160,7 +160,9 @@ pub(crate) fn in_any_order(kit: &Kit<'_>) -> Verdict {
                     &edits::splice(&other.text, 0, half, ""),
                 );
                 if mixed != one.text && mixed != other.text {
-                    must_refuse(&codec, &mixed, &one.context, || "half of another".into())?;
+                    must_refuse(&codec, &mixed, &one.context, || {
+                        "half of another token".into()
+                    })?;
                 }
             }
             _ => drop(encode(&codec, &other.payload, &one.context)?),
@@ -245,18 +247,18 @@ pub(crate) fn codecs_share_nothing(kit: &Kit<'_>) -> Verdict {
     for _ in 0..20 {
         let one = Genuine::new(&us, b"payload", CONTEXT)?;
         must_refuse(&them, &one.text, CONTEXT, || {
-            "just opened by a codec of another ring".into()
+            "just opened by a codec of another keyring".into()
         })?;
         let other = Genuine::new(&them, b"payload", CONTEXT)?;
         must_refuse(&us, &other.text, CONTEXT, || {
-            "just opened by a codec of another ring".into()
+            "just opened by a codec of another keyring".into()
         })?;
         must_open(
             &us,
             &one.text,
             CONTEXT,
             b"payload",
-            "after a codec of another ring refused it",
+            "after a codec of another keyring rejected it",
         )?;
     }
     Ok(())
@@ -288,6 +290,8 @@ pub(crate) fn pointers_to_a_codec(kit: &Kit<'_>) -> Verdict {
         "through an Arc",
     )?;
     ensure(all.iter().all(|other| *other == claims), || {
-        format!("a pointer to the codec claims {all:?}, the codec {claims:?}")
+        format!(
+            "encrypts() and disclosure() return {claims:?} for the codec, and {all:?} through a reference, a Box and an Arc"
+        )
     })
 }

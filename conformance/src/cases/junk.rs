@@ -175,7 +175,7 @@ pub(crate) fn forged_lengths(kit: &Kit<'_>) -> Verdict {
     for token in kit.paced(tokens) {
         if token != genuine.text {
             must_refuse(&codec, &token, CONTEXT, || {
-                "what may be a length, changed".into()
+                "bytes that may be a length changed".into()
             })?;
         }
     }

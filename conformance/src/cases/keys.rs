@@ -19,7 +19,7 @@ pub(crate) fn every_key_opens(kit: &Kit<'_>) -> Verdict {
             opens(
                 &codec,
                 &token,
-                &format!("key {number} of a ring of {count}"),
+                &format!("key {number} of a keyring of {count}"),
             )?;
             // As with the key alone: the other keys of the keyring change nothing.
             opens(
@@ -68,13 +68,13 @@ fn seals_with_only(kit: &Kit<'_>, keys: &Keyring, sealing: u64, others: [u64; 2]
     opens(
         &kit.codec_of(&alone(sealing)?),
         &token,
-        "the first key of a ring seals",
+        "sealed with the first key of a keyring",
     )?;
     for other in others {
         refuses(
             &kit.codec_of(&alone(other)?),
             &token,
-            "opened by a key that does not seal",
+            "opened with a key that does not seal",
         )?;
     }
     Ok(())
@@ -90,8 +90,8 @@ pub(crate) fn another_ring(kit: &Kit<'_>) -> Verdict {
         let (our_token, their_token) = (seal(&us)?, seal(&them)?);
         opens(&us, &our_token, "our token")?;
         opens(&them, &their_token, "their token")?;
-        refuses(&them, &our_token, "opened by another ring")?;
-        refuses(&us, &their_token, "a token of another ring")?;
+        refuses(&them, &our_token, "opened with another keyring")?;
+        refuses(&us, &their_token, "a token of another keyring")?;
     }
     Ok(())
 }
@@ -109,13 +109,13 @@ pub(crate) fn another_key_under_the_same_kid(kit: &Kit<'_>) -> Verdict {
         refuses(
             &us,
             &their_token,
-            "sealed by another key under the same kid",
+            "sealed with another key under the same kid",
         )?;
         opens(&them, &their_token, "their token")?;
         refuses(
             &them,
             &our_token,
-            "sealed by another key under the same kid",
+            "sealed with another key under the same kid",
         )?;
     }
     // The same keys with the kids exchanged. This applies to codecs whose tokens name their kid.
@@ -146,7 +146,7 @@ pub(crate) fn every_bit_of_a_key(kit: &Kit<'_>) -> Verdict {
                 *byte ^= 1 << (bit % 8);
             }
             let codec = kit.codec_of(&ring_of([("a", other)])?);
-            refuses(&codec, &token, &format!("a key of which bit {bit} differs"))?;
+            refuses(&codec, &token, &format!("a key that differs in bit {bit}"))?;
         }
     }
     Ok(())
@@ -208,10 +208,14 @@ pub(crate) fn rotation(kit: &Kit<'_>) -> Verdict {
         }
     }
     let [first, .., last] = &codecs;
-    refuses(last, &seal(first)?, "sealed by a key that was removed")?;
-    refuses(first, &seal(last)?, "sealed by a key that is not there yet")?;
+    refuses(last, &seal(first)?, "sealed with a key that was removed")?;
+    refuses(
+        first,
+        &seal(last)?,
+        "sealed with a key that has not been added yet",
+    )?;
     // A key that returns opens tokens again.
-    opens(first, &seal(first)?, "the first ring, after all that")
+    opens(first, &seal(first)?, "the first keyring, after the others")
 }
 
 pub(crate) fn the_same_ring_again(kit: &Kit<'_>) -> Verdict {
@@ -220,14 +224,17 @@ pub(crate) fn the_same_ring_again(kit: &Kit<'_>) -> Verdict {
     let keys = ring_of(entries)?;
     let token = seal(&kit.codec_of(&keys))?;
     for (about, keys) in [
-        ("the same ring", keys.clone()),
-        ("a ring of the same entries", ring_of(entries)?),
-        ("a ring in another order", ring_of([c, a, b])?),
+        ("the same keyring", keys.clone()),
+        ("a keyring of the same entries", ring_of(entries)?),
+        ("a keyring in another order", ring_of([c, a, b])?),
         (
-            "a ring with more keys",
+            "a keyring with more keys",
             ring_of([("z", key(9)), b, a, ("d", key(8))])?,
         ),
-        ("a ring sealing with another", keys.sealing_with("c")?),
+        (
+            "a keyring that seals with another key",
+            keys.sealing_with("c")?,
+        ),
     ] {
         opens(&kit.codec_of(&keys), &token, about)?;
     }
@@ -246,13 +253,13 @@ pub(crate) fn an_exhausted_key_still_opens(kit: &Kit<'_>) -> Verdict {
         Err(EncodeError::KeyExhausted) => {}
         Err(error) => {
             return Err(Stop::Failed(format!(
-                "a key past its limit of seals: {error}, not KeyExhausted"
+                "encoding with a key past its limit of seals returned `{error}` instead of KeyExhausted"
             )));
         }
     }
     opens(&codec, &token, "sealed before its key reached its limit")?;
     let fresh = kit.codec_of(&keys.sealing_with("b")?);
-    opens(&codec, &seal(&fresh)?, "sealed by the next key")
+    opens(&codec, &seal(&fresh)?, "sealed with the next key")
 }
 
 pub(crate) fn no_public_digest_of_the_context(kit: &Kit<'_>) -> Verdict {
@@ -267,7 +274,7 @@ pub(crate) fn no_public_digest_of_the_context(kit: &Kit<'_>) -> Verdict {
     let place = telling_place(12, of(one), of(other))?;
     ensure(place.is_none(), || {
         format!(
-            "character {place:?} of a token is a function of the context that anyone can compute: it confirms a guess"
+            "anyone can compute character {place:?} of a token from the context: it confirms a guess"
         )
     })?;
     // By single bits as well, with contexts that differ in one bit, so that a parity shows too.
@@ -279,7 +286,7 @@ pub(crate) fn no_public_digest_of_the_context(kit: &Kit<'_>) -> Verdict {
         let place = telling_bit(of(one), of(other))?;
         ensure(place.is_none(), || {
             format!(
-                "bit {place:?} of what a token encodes is a function of the context that anyone can compute: it confirms a guess"
+                "anyone can compute a bit of the byte at bit {place:?} of a decoded token from the context: it confirms a guess"
             )
         })?;
     }

@@ -32,7 +32,7 @@ pub(crate) fn relabelled_kids(kit: &Kit<'_>) -> Verdict {
             continue;
         };
         let token = seal(&kit.codec_of(&keys.sealing_with(sealing)?))?;
-        opens(&codec, &token, "before it was relabelled")?;
+        opens(&codec, &token, "before it was relabeled")?;
         for kid in ["a", "ab", "b", "c", "B", "A", "AB", "a-", "aa"] {
             let Some(moved) = relabelled(&token, sealing, kid).filter(|_| kid != sealing) else {
                 continue;
@@ -40,16 +40,18 @@ pub(crate) fn relabelled_kids(kit: &Kit<'_>) -> Verdict {
             refuses(
                 &codec,
                 &moved,
-                &format!("relabelled from {sealing} to {kid}"),
+                &format!("relabeled from {sealing} to {kid}"),
             )?;
             // A keyring may have had the same key under another kid. The kid is part of the token.
             let renamed = kit.codec_of(&Keyring::new([(kid, same_key.clone())])?);
-            let about = format!("relabelled from {sealing} to {kid}, which has the same key there");
+            let about = format!(
+                "relabeled from {sealing} to {kid}, in a keyring that has the same key as {kid}"
+            );
             refuses(&renamed, &moved, &about)?;
             refuses(
                 &renamed,
                 &token,
-                "the kid is not in this ring, though its key is",
+                "the kid is not in the keyring, although its key is",
             )?;
         }
     }
@@ -78,7 +80,7 @@ pub(crate) fn a_kid_and_its_neighbours(kit: &Kit<'_>) -> Verdict {
             let Some(moved) = relabelled(&token, from_kid, to_kid) else {
                 continue;
             };
-            let about = || format!("relabelled from {from_kid} to {to_kid}");
+            let about = || format!("relabeled from {from_kid} to {to_kid}");
             // The letter moves into the context or out of it.
             let contexts = [
                 context.to_vec(),
@@ -136,23 +138,27 @@ pub(crate) fn kids_alike(kit: &Kit<'_>) -> Verdict {
         for (number, kid) in numbered.clone() {
             let sealer = kit.codec_of(&keys.sealing_with(kid)?);
             let token = seal(&sealer)?;
-            opens(&all, &token, &format!("the kid {kid} beside {group:?}"))?;
+            opens(
+                &all,
+                &token,
+                &format!("the kid {kid} in a keyring of {group:?}"),
+            )?;
             // The keyring without this key, and the keyring with this key only.
             let others = numbered.clone().filter(|(other, _)| *other != number);
             let others = ring_of(others.map(|(other, kid)| (*kid, key(other))))?;
             refuses(
                 &kit.codec_of(&others),
                 &token,
-                &format!("the kid {kid} is not in the ring"),
+                &format!("the kid {kid} is not in the keyring"),
             )?;
             for (_, other) in numbered.clone().filter(|(other, _)| *other != number) {
                 // The same key, so that only the kid distinguishes them.
                 let renamed = kit.codec_of(&ring_of([(*other, key(number))])?);
                 if token.starts_with(&format!("{kid}.")) {
-                    refuses(&renamed, &token, &format!("{kid} taken for {other}"))?;
+                    refuses(&renamed, &token, &format!("{kid} mistaken for {other}"))?;
                 }
                 if let Some(moved) = relabelled(&token, kid, other) {
-                    refuses(&renamed, &moved, &format!("{kid} relabelled to {other}"))?;
+                    refuses(&renamed, &moved, &format!("{kid} relabeled to {other}"))?;
                 }
             }
         }
@@ -171,7 +177,9 @@ pub(crate) fn unknown_kids(kit: &Kit<'_>) -> Verdict {
     }
     let answer = us.decode(&token, CONTEXT);
     ensure(matches!(answer, Err(DecodeError::UnknownKey)), || {
-        format!("a token under a kid that is not in the ring: {answer:?}, not UnknownKey")
+        format!(
+            "decoding a token with a kid that is not in the keyring returned {answer:?} instead of UnknownKey"
+        )
     })?;
     // The form is checked first: junk under an unknown kid does not indicate a failed rotation.
     for character in ['=', '+', '/', ' ', '\n', 'é'] {
@@ -179,7 +187,7 @@ pub(crate) fn unknown_kids(kit: &Kit<'_>) -> Verdict {
         let answer = us.decode(&junk, CONTEXT);
         ensure(matches!(answer, Err(DecodeError::Malformed)), || {
             format!(
-                "no token, under a kid that is not in the ring: {answer:?}, not Malformed (token {})",
+                "decoding a malformed token with a kid that is not in the keyring returned {answer:?} instead of Malformed (token {})",
                 show(&junk)
             )
         })?;
@@ -190,7 +198,10 @@ pub(crate) fn unknown_kids(kit: &Kit<'_>) -> Verdict {
         if edit.token.starts_with("a.") {
             let answer = us.decode(&edit.token, CONTEXT);
             ensure(!matches!(answer, Err(DecodeError::UnknownKey)), || {
-                format!("{}: UnknownKey, though its kid is in the ring", edit.about)
+                format!(
+                    "{}: decoding returned UnknownKey, although the kid is in the keyring",
+                    edit.about
+                )
             })?;
         }
     }
@@ -216,7 +227,7 @@ pub(crate) fn the_kid_of_the_sealing_key(kit: &Kit<'_>) -> Verdict {
             .map(|(head, _)| head)
             .filter(|head| keys.get(head).is_some());
         ensure(named.is_none_or(|named| named == kid), || {
-            format!("sealed under {kid}, and the token names {named:?}")
+            format!("sealed under {kid}, but the token names {named:?}")
         })?;
     }
     Ok(())

@@ -86,7 +86,7 @@ pub(crate) fn another_key(kit: &Kit<'_>) -> Verdict {
     for length in large_and_others(kit) {
         let genuine = Genuine::new(&them, &payload(length), CONTEXT)?;
         must_refuse(&us, &genuine.text, CONTEXT, || {
-            format!("{length} bytes sealed by another key under the same kid")
+            format!("{length} bytes sealed with another key under the same kid")
         })?;
     }
     Ok(())
@@ -107,7 +107,9 @@ pub(crate) fn another_kid(kit: &Kit<'_>) -> Verdict {
             "a token does not start with its kid and a dot",
         ))?;
         must_refuse(&renamed, &format!("b.{rest}"), CONTEXT, || {
-            format!("{length} bytes, relabelled from {kid} to b, which has the same key there")
+            format!(
+                "{length} bytes, relabeled from {kid} to b, in a keyring that has the same key as b"
+            )
         })?;
     }
     Ok(())

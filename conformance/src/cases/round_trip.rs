@@ -71,7 +71,12 @@ pub(crate) fn every_byte(kit: &Kit<'_>) -> Verdict {
             [b"before", &[byte][..]].concat(),
             [b"before", &[byte; 7][..]].concat(),
         ] {
-            round_trip(&codec, &payload, b"context", "one byte everywhere")?;
+            round_trip(
+                &codec,
+                &payload,
+                b"context",
+                "a payload of one repeated byte",
+            )?;
         }
     }
     // Bytes that a padding scheme adds and removes again: PKCS #7, and a one bit followed by zeros.
@@ -89,7 +94,12 @@ pub(crate) fn every_byte(kit: &Kit<'_>) -> Verdict {
             b"",
             "ISO 7816-4 padding",
         )?;
-        round_trip(&codec, &[&zeros[..], b"x"].concat(), b"", "zeros in front")?;
+        round_trip(
+            &codec,
+            &[&zeros[..], b"x"].concat(),
+            b"",
+            "zeros at the start",
+        )?;
     }
     Ok(())
 }
@@ -146,8 +156,13 @@ pub(crate) fn nothing_is_interpreted(kit: &Kit<'_>) -> Verdict {
         doubled.as_bytes(),
     ];
     for text in texts {
-        round_trip(&codec, text, b"context", "looks like something")?;
-        round_trip(&codec, text, text, "payload and context alike")?;
+        round_trip(
+            &codec,
+            text,
+            b"context",
+            "a payload that resembles another format",
+        )?;
+        round_trip(&codec, text, text, "the payload is also the context")?;
     }
     Ok(())
 }
@@ -166,7 +181,7 @@ pub(crate) fn any_context(kit: &Kit<'_>) -> Verdict {
             &codec,
             b"payload",
             &[byte; 40],
-            "a context of one byte again and again",
+            "a context of one repeated byte",
         )?;
     }
     Ok(())

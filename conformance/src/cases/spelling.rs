@@ -64,7 +64,7 @@ pub(crate) fn padding(kit: &Kit<'_>) -> Verdict {
                 let padded = edits::splice(text, at, at, with);
                 edits.push(Edit::new(format!("{with:?} at {at}"), padded));
             }
-            edits.extend(each_part("padded alike", text, |part| {
+            edits.extend(each_part("with the same padding", text, |part| {
                 format!("{part}{with}")
             }));
         }
@@ -198,7 +198,7 @@ pub(crate) fn escapes(kit: &Kit<'_>) -> Verdict {
             ("0", "٠"),
         ] {
             edits.push(Edit::new(
-                format!("another character like {plain}"),
+                format!("a character that resembles {plain}"),
                 text.replace(plain, alike),
             ));
         }

@@ -58,7 +58,7 @@ fn one_of_many(codecs: [&Codec<'_>; 2], shared: &Genuine, number: usize) -> Resu
         )?;
         must_open(sealing, &shared.text, CONTEXT, &shared.payload, about)?;
         must_refuse_context(sealing, &token, CONTEXT, || {
-            format!("the context of another, {about}")
+            format!("the context of another token, {about}")
         })?;
         must_refuse(sealing, &format!("{token}A"), context.as_bytes(), || {
             format!("changed, {about}")

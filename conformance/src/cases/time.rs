@@ -108,7 +108,7 @@ fn grows_with_length(
             let ratio = one_for_sixteen(codec, &token, shorter)?;
             ensure(ratio < TOO_MUCH, || {
                 format!(
-                    "{about}: refusing {} bytes took {time:?}, {ratio:.1} times as long as 16 times a 16th of them",
+                    "{about}: rejecting {} bytes took {time:?}, which is {ratio:.1} times as long as rejecting a sixteenth of them 16 times",
                     1 << exponent
                 )
             })?;

@@ -36,7 +36,7 @@ pub(crate) fn must_open(
             show_bytes(payload)
         ))),
         Err(error) => Err(Stop::Failed(format!(
-            "{about}: refused a token of its own: {error} (payload {}, context {}, token {})",
+            "{about}: the codec rejected its own token: {error} (payload {}, context {}, token {})",
             show_bytes(payload),
             show_bytes(context),
             show(token)
@@ -55,8 +55,10 @@ pub(crate) fn must_refuse(
         Err(DecodeError::Malformed | DecodeError::UnknownKey | DecodeError::Unauthentic) => {
             return Ok(());
         }
-        Err(DecodeError::OtherContext) => "said OtherContext to a token it did not make".into(),
-        Err(error) => format!("answered `{error}`, which says nothing about the token"),
+        Err(DecodeError::OtherContext) => {
+            "decoding returned OtherContext for a token that the codec did not make".into()
+        }
+        Err(error) => format!("decoding returned `{error}`, which is not a verdict on the token"),
         Ok(payload) => format!("decoded to {}", show_bytes(&payload)),
     };
     Err(Stop::Failed(format!(
@@ -80,7 +82,7 @@ pub(crate) fn must_refuse_context(
             | DecodeError::Unauthentic
             | DecodeError::OtherContext,
         ) => return Ok(()),
-        Err(error) => format!("answered `{error}`, which says nothing about the token"),
+        Err(error) => format!("decoding returned `{error}`, which is not a verdict on the token"),
         Ok(_) => "it decoded".into(),
     };
     Err(Stop::Failed(format!(

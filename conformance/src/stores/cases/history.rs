@@ -69,7 +69,9 @@ pub(crate) async fn look_ups_of_older_tokens(kit: &Kit<'_>) -> Verdict {
         let found = one.try_find(&unclaimed, 0).await?;
         return match found {
             Ok(None) => Ok(()),
-            Ok(Some(_)) => Err(Stop::Failed("find returned an entry nobody claimed".into())),
+            Ok(Some(_)) => Err(Stop::Failed(
+                "find returned an entry that nobody claimed".into(),
+            )),
             Err(error) => Err(Stop::Failed(format!(
                 "find failed for a token issued in 1970, with the complete history: {}",
                 Chain(&error)

@@ -300,7 +300,7 @@ async fn must_end_with_its_claim(kit: &Kit<'_>, handle: &Handle<'_>) -> Verdict 
     while handle.find(&answered).await?.is_some() {
         ensure(ended.elapsed() < GRACE, || {
             format!(
-                "a claim to be kept for {keep_for:?} ended, and one of the same lifetime did not: it has an answer."
+                "a claim to be kept for {keep_for:?} ended, but a claim with the same lifetime and an answer did not"
             )
         })?;
         sleep(Duration::from_millis(5)).await;

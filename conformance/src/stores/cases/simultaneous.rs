@@ -142,14 +142,14 @@ pub(crate) async fn recorded_and_released(kit: &Kit<'_>) -> Verdict {
         let [recorded, released, is_first] = schedule.run(steps).await?;
         ensure(recorded != released, || {
             format!(
-                "the holder's record returned {recorded} and its release {released}, by {schedule:?}: \
-                 one of them is first, and the other returns false"
+                "the holder's record returned {recorded} and its release {released}, with {schedule:?}: \
+                 exactly one of the two must return true"
             )
         })?;
         if released {
             must_hold_alone(kit, &one, &next, is_first, schedule).await?;
         } else {
-            let about = format!("a claim while another was answered, by {schedule:?}");
+            let about = format!("a claim while another was answered, with {schedule:?}");
             ensure(!is_first, || format!("{about}, was first"))?;
             let answer = Some(&b"the answer of the first"[..]);
             one.must_show(&held, &next, answer, about).await?;
@@ -175,7 +175,7 @@ async fn must_hold_alone(
     is_first: bool,
     schedule: Schedule,
 ) -> Verdict {
-    let about = format!("a claim while another was released, by {schedule:?}");
+    let about = format!("a claim while another was released, with {schedule:?}");
     if is_first {
         handle.must_show(next, &kit.other(next)?, None, about).await
     } else {
