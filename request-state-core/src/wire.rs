@@ -164,7 +164,7 @@ pub fn parts<const N: usize>(token: &str) -> Result<(&str, [Vec<u8>; N]), Decode
 /// use request_state_core::wire::decode_base64url;
 ///
 /// assert_eq!(decode_base64url("_w").unwrap(), [0xff]);
-/// assert!(decode_base64url("_x").is_err()); // the same byte, with stray bits
+/// assert!(decode_base64url("_x").is_err()); // the same byte, spelled with stray bits
 /// assert!(decode_base64url("_w==").is_err());
 /// ```
 pub fn decode_base64url(text: &str) -> Result<Vec<u8>, DecodeError> {

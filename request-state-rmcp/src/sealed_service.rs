@@ -51,16 +51,51 @@ use crate::gate::Gate;
 /// [`Round`](request_state_core::Round). It has the ID of the flow, which is the idempotency key
 /// for external effects, and the questions that were asked.
 ///
-/// ```
-/// use request_state_core::Round;
-/// use rmcp::RoleServer;
-/// use rmcp::service::RequestContext;
+/// A tool that asks, and acts on the answer. It needs no state: the token holds the names and kinds of the
+/// questions.
 ///
-/// fn idempotency_key(context: &RequestContext<RoleServer>) -> Option<String> {
-///     let flow = context.extensions.get::<Round>()?.flow()?;
-///     Some(format!("transfer:{flow}"))
+/// ```
+/// use request_state::Round;
+/// use rmcp::handler::server::common::Extension;
+/// use rmcp::handler::server::tool::InputResponses;
+/// use rmcp::model::*;
+/// use rmcp::{ErrorData, tool, tool_router};
+///
+/// #[derive(Clone)]
+/// struct Shop;
+///
+/// #[tool_router]
+/// impl Shop {
+///     #[tool(description = "Places the order, after the user has confirmed")]
+///     async fn order(
+///         &self,
+///         InputResponses(answers): InputResponses,
+///         Extension(round): Extension<Round>,
+///     ) -> Result<CallToolResponse, ErrorData> {
+///         let answer = answers.and_then(|mut answers| answers.remove("confirm"));
+///         let (Some(answer), Some(flow)) = (answer, round.flow()) else {
+///             return Ok(InputRequiredResult::from_input_requests([("confirm".into(), ask()?)].into()).into());
+///         };
+///         let text = if answer["action"] == "accept" {
+///             format!("ordered, with the idempotency key order:{flow}")
+///         } else {
+///             "not confirmed".to_owned()
+///         };
+///         Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
+///     }
+/// }
+///
+/// fn ask() -> Result<InputRequest, ErrorData> {
+///     let schema = ElicitationSchema::builder().build();
+///     Ok(InputRequest::Elicitation(ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+///         meta: None,
+///         message: "Really order?".to_owned(),
+///         requested_schema: schema.map_err(|error| ErrorData::internal_error(error, None))?,
+///     })))
 /// }
 /// ```
+///
+/// Without macros, read `request.input_responses`, and get the round with `context.extensions.get::<Round>()`.
 ///
 /// # What is bound
 ///
@@ -104,8 +139,10 @@ impl<S, C: RequestStateCodec> SealedService<S, C> {
     /// [`Boundary`](request_state_core::Boundary) or an
     /// [`OnceBoundary`](request_state_core::OnceBoundary) instead. States are not bound to a
     /// principal unless you call [`principal`](Self::principal) or
-    /// [`http_identity`](Self::http_identity). Create the service once and clone it for each
-    /// session; its clones share the keys.
+    /// [`http_identity`](Self::http_identity). Create the service once and clone it for each session; its
+    /// clones share the keys and the store: `StreamableHttpService::new(move || Ok(server.clone()), ..)`. With
+    /// single use, a service that is created within that closure has a new store for each request, so every
+    /// answer is unavailable.
     ///
     /// # Examples
     ///

@@ -75,8 +75,8 @@ impl Round {
 
     /// Returns the id of the flow that the request continues.
     ///
-    /// Returns `None` if the request came without a token, or with an expired token. Then nobody was asked
-    /// anything yet, and an effect has no idempotency key.
+    /// Returns `None` if the request came without a token, or with an expired token. In this flow, nobody was
+    /// asked anything yet then, and an effect has no idempotency key.
     ///
     /// See [`FlowId`] for how to use it.
     #[must_use]
@@ -120,7 +120,7 @@ impl Round {
     }
 
     /// Returns the record of this round's redemption, as a store keeps it, or `None` for a request that came
-    /// without a token.
+    /// without a token or starts over.
     ///
     /// For handlers that redeem in the transaction of their effect, without
     /// [`Boundary::once`](super::Boundary::once): insert the id, under a unique constraint, together with the
@@ -168,8 +168,8 @@ impl Round {
     /// Returns `false` if there is nothing to release: this request did not redeem the round, the round has
     /// been released, its handler has asked a further question, or its answer has been recorded.
     ///
-    /// If this method is not called, a round stays used whatever happens to its request. A handler that has
-    /// released the round must not ask: sealing then fails with
+    /// If this method is not called, a round stays used whatever happens to its request. A handler must not ask
+    /// after it has called this method, whatever the method returned: sealing then fails with
     /// [`SealError::Released`](crate::SealError::Released).
     ///
     /// # Errors

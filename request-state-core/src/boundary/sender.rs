@@ -11,14 +11,15 @@ use crate::principal::{Principal, Unidentified};
 
 /// The sender of a JSON-RPC message, and the protocol version that the transport gives.
 ///
-/// `Some(name)` converts to a named sender, and `None` to an anonymous sender. A [`Principal`] converts too.
+/// `Some(name)` converts to a named sender, and `None` to an anonymous sender. A `&Principal` converts
+/// too (see [`Principal`]).
 ///
 /// # Examples
 ///
 /// ```
 /// use request_state_core::Sender;
 ///
-/// // From the `MCP-Protocol-Version` header, if messages do not name their version.
+/// // From the `MCP-Protocol-Version` header, where messages do not name their version.
 /// let sender = Sender::from(Some("user:alice")).version("2025-11-25");
 /// ```
 #[derive(Clone)]

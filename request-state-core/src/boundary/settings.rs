@@ -44,8 +44,8 @@ use crate::sealer::Sealer;
 /// A request cannot be bound in these cases:
 ///
 /// - It names no protocol version, and neither the [`Sender`](crate::Sender) nor [`version`](Self::version)
-///   gives one.
-/// - Its `_meta` is not an object, or the version in it is not a string.
+///   gives one, or the version is empty.
+/// - Its `_meta` is neither an object nor null, or the version in it is not a string.
 /// - The principal is empty, or missing although it is [required](Self::require_principal), or the sender is
 ///   [unidentified](crate::Sender::unidentified).
 /// - The params cannot be digested (see [`BindingError`](crate::BindingError)).
@@ -58,8 +58,8 @@ use crate::sealer::Sealer;
 /// # What happens to a response
 ///
 /// A result of the three methods whose `resultType` is `input_required` always leaves with a token. The token
-/// contains the questions, and the handler's state if it wrote one. A result with this `resultType` becomes the
-/// error -32603 without detail in these cases:
+/// contains the names and kinds of the questions, and the handler's state if it wrote one. A result with this
+/// `resultType` becomes the error -32603 without detail in these cases:
 ///
 /// - It has neither questions nor a state, more questions than fit, or a state that is not a string.
 /// - It cannot be sealed for another reason.
@@ -110,7 +110,7 @@ use crate::sealer::Sealer;
 ///     response
 /// }
 ///
-/// /// Does not handle tokens. Every answer in `inputResponses` was asked for.
+/// /// Knows nothing of tokens. What is in `inputResponses` was asked for.
 /// fn handle(request: &Value) -> Value {
 ///     let result = match request.pointer("/params/inputResponses/confirm/action") {
 ///         Some(action) => json!({"resultType": "complete", "action": action}),
@@ -137,7 +137,7 @@ use crate::sealer::Sealer;
 ///     "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}, "name": "transfer",
 ///     "inputResponses": {"confirm": {"action": "accept"}},
 /// }});
-/// // Nobody was asked yet: the answer does not reach the handler, so the handler asks.
+/// // Nobody was asked yet: the answer does not reach the handler, and it asks.
 /// let asked = serve(&boundary, request.clone(), "user:alice");
 /// assert_eq!(asked["result"]["resultType"], "input_required");
 ///

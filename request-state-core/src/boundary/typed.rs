@@ -71,7 +71,7 @@ impl<C: RequestStateCodec> Boundary<C> {
     /// use request_state_core::*;
     /// use serde_json::{Value, json};
     ///
-    /// /// Returns the result, or the code, message and data of an error.
+    /// /// Returns the result, or code, message and data of an error.
     /// fn call<C: RequestStateCodec>(
     ///     boundary: &Boundary<C>,
     ///     params: &Value,
@@ -231,7 +231,7 @@ impl<C: RequestStateCodec> Boundary<C> {
     /// `round`, and the `plain` state if the handler wrote one.
     ///
     /// Send the token to the client as `requestState`, even if the handler wrote no state: the token contains
-    /// the questions.
+    /// the names and kinds of the questions.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ pub enum KeyError {
         /// The length, in bytes.
         bytes: usize,
     },
-    /// The text is neither base64 or base64url nor 64 hexadecimal digits.
+    /// The text is neither base64, nor base64url, nor 64 hexadecimal digits.
     #[error("the key is not 32 bytes in base64, base64url or hexadecimal")]
     Encoding,
     /// The text starts or ends with a quote.
@@ -32,7 +32,7 @@ pub enum KeyringError {
     /// There are no entries.
     #[error("a keyring needs at least one key")]
     Empty,
-    /// There is nothing between two commas, or after the last comma.
+    /// There is nothing before the first comma, between two commas, or after the last comma.
     #[error("keyring entry {entry} is empty")]
     EmptyEntry {
         /// The number of the entry, counted from 1.

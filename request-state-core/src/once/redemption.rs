@@ -16,7 +16,7 @@ static PRESENTATION: LazyLock<Sha256> =
 /// clocks are off by up to a minute in either direction.
 pub(super) const MARGIN_MS: u64 = 120_000;
 
-/// The last millisecond of the year 9999, the end of most calendar formats.
+/// The last millisecond of the year 9999, beyond which calendars do not go.
 const LATEST_MS: u64 = 253_402_300_799_999;
 
 /// The record of a redeemed round, for handlers that store it themselves.

@@ -12,8 +12,9 @@ use crate::sealer::ConfigError;
 /// A [`Boundary`] that accepts each round once: of any number of requests with its token, on any replica, only
 /// one reaches the handler.
 ///
-/// [`Boundary::once`] creates it. It has the methods of the boundary under the same names. They are async,
-/// since they ask the store. The page [Single
+/// [`Boundary::once`] creates it. [`open_request`](Self::open_request), [`seal_response`](Self::seal_response) and
+/// [`open`](Self::open) replace the methods of the boundary with the same names. They are async, since they ask
+/// the store. The other methods are those of [`boundary`](Self::boundary). The page [Single
 /// use](https://docs.rs/request-state/latest/request_state/manual/single_use/) explains which store is for
 /// which server. It also explains what happens to a round when a response is lost or a process crashes.
 ///
