@@ -251,6 +251,27 @@ function checkFileTables(paths) {
     return findings;
 }
 
+// Where every codec that src/lib.rs exports must be named. CONTRIBUTING.md, "Adding a backend", has what to add there.
+const EVERY_CODEC = [
+    "README.md",
+    "bench/src/lib.rs",
+    "conformance/tests/backends.rs",
+    "conformance/tests/laws/main.rs",
+    "docs/backends.md",
+    "examples/tour/main.rs",
+    "mcp-conformance/src/bin/server/main.rs",
+    "tests/backends/fixtures.rs",
+    "tests/backends/secrets.rs",
+    "tests/features.rs",
+    "tests/vectors/file.rs",
+];
+
+function checkCodecs(paths) {
+    const codecs = [...(paths.get("src/lib.rs") ?? "").matchAll(/^pub use request_state_\w+::(\w+Codec);$/gm)].map(([, codec]) => codec);
+    const missing = codecs.flatMap((codec) => EVERY_CODEC.filter((path) => !(paths.get(path) ?? "").includes(codec)).map((path) => ({ path, codec })));
+    return missing.map(({ path, codec }) => ({ path, line: 1, what: `${codec} is not named: see "Adding a backend" in CONTRIBUTING.md` }));
+}
+
 // In docs that are published, a page of docs/ is a link to the manual: docs.rs has no docs/.
 function checkNamedPages(paths) {
     const findings = [];
@@ -478,6 +499,7 @@ function selfTest() {
         ["checkPaths", "docs/c.md does not exist", edited("docs/b.md", "`docs/b.md`", "`docs/c.md`")],
         ["checkFileTables", "src/ has no lib2.rs", edited("docs/b.md", "| `lib.rs` |", "| `lib.rs` | it |\n| `lib2.rs` |")],
         ["checkFileTables", "has no lib.rs", edited("docs/b.md", "| `lib.rs` |", "| lib.rs |")],
+        ["checkCodecs", "NewCodec is not named", edited("src/lib.rs", "/// Returns it.", "pub use request_state_new::NewCodec;\n\n/// Returns it.")],
         ["checkNamedPages", "link to the manual", edited("request-state-core/src/lib.rs", "it.", "it: `docs/b.md`.")],
         ["checkWords", '"ring": write keyring', edited("README.md", "`ring` is code", "A ring")],
         ["checkWords", '"is no": write is not a', edited("docs/b.md", "is this", "is\nno")],
@@ -513,7 +535,7 @@ function selfTest() {
 
 // ------------------------------------------------------------------------------------------------ main
 
-const CHECKS = [checkLinks, checkShown, checkPaths, checkFileTables, checkNamedPages, checkWords, checkVerbs, checkDrawings, checkExamples];
+const CHECKS = [checkLinks, checkShown, checkPaths, checkFileTables, checkCodecs, checkNamedPages, checkWords, checkVerbs, checkDrawings, checkExamples];
 
 function main(args) {
     const mistakes = selfTest();
