@@ -44,7 +44,7 @@ impl<C: RequestStateCodec> Boundary<C> {
             Examined::Done(round) => return Ok(round),
             Examined::Request(checked) => checked,
         };
-        let opened = self.settle(checked, json_rpc::token(message))?;
+        let opened = self.settle(checked, || json_rpc::token(message))?;
         Ok(self.deliver(opened, message))
     }
 

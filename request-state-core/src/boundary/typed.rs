@@ -108,7 +108,7 @@ impl<C: RequestStateCodec> Boundary<C> {
     where
         P: Serialize + ?Sized + 'a,
     {
-        self.settle(self.check(request.into(), token)?, token)
+        self.settle(self.check(request.into(), token)?, || token)
     }
 
     /// Digests a request and checks its token.
@@ -169,7 +169,12 @@ impl<C: RequestStateCodec> Boundary<C> {
     }
 
     /// Accepts a checked request with its state. If its token has expired, starts over or rejects the request.
-    pub(super) fn settle(&self, checked: Checked, token: Token<'_>) -> Result<Opened, Refusal> {
+    /// `token` is for the log of a rejection.
+    pub(super) fn settle<'t>(
+        &self,
+        checked: Checked,
+        token: impl FnOnce() -> Token<'t>,
+    ) -> Result<Opened, Refusal> {
         let Checked {
             mut round,
             presented,
@@ -186,7 +191,7 @@ impl<C: RequestStateCodec> Boundary<C> {
         };
         if !self.restart_expired {
             self.event(&round)
-                .rejected(Reason::Expired(late_ms), token.text());
+                .rejected(Reason::Expired(late_ms), token().text());
             return Err(Refusal::rejected());
         }
         self.event(&round).served(Reason::Restarted(late_ms));

@@ -72,7 +72,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         answers: impl IntoIterator<Item = (&'v str, &'v Value)>,
     ) -> Result<Opened, Reply> {
         let Some(claim) = self.claim_for(&arrived, answers)? else {
-            return Ok(self.boundary.settle(arrived.checked, arrived.token)?);
+            return Ok(self.boundary.settle(arrived.checked, || arrived.token)?);
         };
         let used = match claim {
             // A request that starts over closes the round. Otherwise, a replica whose clock is behind, or a
@@ -100,7 +100,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
             } => match self.claim_in_time(&claim, keep_until_ms).await {
                 Ok(Claimed::Used(entry)) => Ok(Some((claim, entry))),
                 Ok(Claimed::First) => {
-                    let mut opened = self.boundary.settle(arrived.checked, arrived.token)?;
+                    let mut opened = self.boundary.settle(arrived.checked, || arrived.token)?;
                     let held = Held::new(Arc::clone(&self.store), &claim);
                     opened.round.claim = Some(Arc::new(held));
                     return Ok(opened);
@@ -110,7 +110,7 @@ impl<C: RequestStateCodec> OnceBoundary<C> {
         };
         let event = self.boundary.event(&arrived.checked.round);
         match used {
-            Ok(None) => Ok(self.boundary.settle(arrived.checked, arrived.token)?),
+            Ok(None) => Ok(self.boundary.settle(arrived.checked, || arrived.token)?),
             Ok(Some((claim, entry))) => Err(self.used(&claim, entry, event, arrived.token)),
             Err(error) => {
                 event.unavailable(&error);
