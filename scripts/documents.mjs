@@ -230,9 +230,14 @@ function checkPaths(paths) {
     return findings;
 }
 
-// A heading that is a folder (### `src/`) is followed by a table with a row for each Rust file in it.
+// A heading that is a folder (### `src/`) is followed by a table with a row for each Rust file in it. Each folder of
+// core has such a table in ARCHITECTURE.md.
 function checkFileTables(paths) {
     const findings = [];
+    const folders = new Set([...paths.keys()].filter((path) => path.startsWith("request-state-core/src/") && path.endsWith(".rs")).map(dirname));
+    for (const folder of folders) {
+        if (!(paths.get("ARCHITECTURE.md") ?? "").includes(`\n### \`${folder}/\`\n`)) findings.push({ path: "ARCHITECTURE.md", line: 1, what: `there is no table of ${folder}/` });
+    }
     for (const [path, text] of markdown(paths)) {
         for (const match of text.matchAll(/^### `([\w./-]+)\/`\n([\s\S]*?)(?=^#|(?![\s\S]))/gm)) {
             const listed = new Set([...match[2].matchAll(/^\| `([\w.]+)` \|/gm)].map(([, name]) => name));
@@ -261,9 +266,13 @@ const EVERY_CODEC = [
 ];
 
 function checkCodecs(paths) {
-    const codecs = [...(paths.get("src/lib.rs") ?? "").matchAll(/^pub use request_state_\w+::(\w+Codec);$/gm)].map(([, codec]) => codec);
+    const exports = [...(paths.get("src/lib.rs") ?? "").matchAll(/^pub use request_state_(?!core::)\w+::(.*);$/gm)];
+    const codecs = exports.flatMap(([, names]) => names.match(/\w+/g));
     const missing = codecs.flatMap((codec) => EVERY_CODEC.filter((path) => !(paths.get(path) ?? "").includes(codec)).map((path) => ({ path, codec })));
-    return missing.map(({ path, codec }) => ({ path, line: 1, what: `${codec} is not named: see "Adding a backend" in CONTRIBUTING.md` }));
+    const findings = missing.map(({ path, codec }) => ({ path, line: 1, what: `${codec} is not named: see "Adding a backend" in CONTRIBUTING.md` }));
+    const features = [...(paths.get("Cargo.toml") ?? "").matchAll(/= \["dep:request-state-\w+"\]$/gm)];
+    if (features.length > codecs.length) findings.push({ path: "src/lib.rs", line: 1, what: `${features.length} features are backends, but only ${codecs.length} codecs are exported` });
+    return findings;
 }
 
 // In docs that are published, a page of docs/ is a link to the manual: docs.rs has no docs/.
@@ -470,6 +479,7 @@ function selfTest() {
         "CONTRIBUTING.md": LIST,
         "README.md": "# A\n\n[b][b], [`c`][c] and [here](#a). `ring` is code. There is no limit.\n\n```sh\ncargo run --example tour\n# ring\n```\n\n[b]: docs/b.md#b-c\n[c]: https://docs.rs/request-state-core\n",
         "docs/b.md": "# B, `c`\n\n## B: c\n\n`docs/b.md` is this page.\n\n### `src/`\n\n| file | subject |\n|---|---|\n| `lib.rs` | it |\n",
+        "ARCHITECTURE.md": "# C\n\n### `request-state-core/src/`\n\n| file | subject |\n|---|---|\n| `lib.rs` | it |\n",
         "examples/tour/main.rs": "",
         "src/links.md": "[b]: crate::b\n",
         "src/lib.rs": "#![doc = include_str!(\"links.md\")]\n#![doc = include_str!(\"../README.md\")]\n#![doc = include_str!(\"../docs/b.md\")]\n\n/// Returns it.\n#[must_use]\npub fn it() {}\n\npub trait T {\n    /// Makes it.\n    fn make();\n}\n",
@@ -493,6 +503,8 @@ function selfTest() {
         ["checkPaths", "docs/c.md does not exist", edited("docs/b.md", "`docs/b.md`", "`docs/c.md`")],
         ["checkFileTables", "src/ has no lib2.rs", edited("docs/b.md", "| `lib.rs` |", "| `lib.rs` | it |\n| `lib2.rs` |")],
         ["checkFileTables", "has no lib.rs", edited("docs/b.md", "| `lib.rs` |", "| lib.rs |")],
+        ["checkFileTables", "no table of request-state-core/src/", edited("ARCHITECTURE.md", "### `", "## `")],
+        ["checkCodecs", "only 0 codecs are exported", { ...good, "Cargo.toml": "[features]\nnew = [\"dep:request-state-new\"]\n" }],
         ["checkCodecs", "NewCodec is not named", edited("src/lib.rs", "/// Returns it.", "pub use request_state_new::NewCodec;\n\n/// Returns it.")],
         ["checkNamedPages", "link to the manual", edited("request-state-core/src/lib.rs", "it.", "it: `docs/b.md`.")],
         ["checkWords", '"ring": write keyring', edited("README.md", "`ring` is code", "A ring")],

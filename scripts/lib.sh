@@ -27,6 +27,10 @@ each_alone=("")
 while read -r feature; do
     each_alone+=("$feature")
 done < <(awk '/^\[/ { here = $0 == "[features]" } here && /^[a-z]/ && $1 !~ /^(default|wasm_js)$/ { print $1 }' Cargo.toml)
+if [ "${#each_alone[@]}" -lt 5 ]; then
+    echo "scripts/lib.sh finds only these features in Cargo.toml:${each_alone[*]}" >&2
+    exit 1
+fi
 
 # Sets $alone to the selection for one of them: alone FEATURE. Core is in each, so that nothing is built anew
 # for another one; without features it has no log.
@@ -39,8 +43,9 @@ alone() {
 # build rmcp again. Without the benchmarks, which no test needs, and the example for Postgres, which needs one.
 everything=(--workspace --exclude request-state-bench --exclude request-state-example-postgres --all-features --locked)
 
-# Builds the docs of all crates. cargo does so in any order, and rustdoc links to the crates whose folder it finds.
+# Builds the docs of all crates: of core first, alone. rustdoc links to a crate whose folder it finds, the others link
+# to core, and without dependencies cargo builds in any order and removes a crate's folder before it builds it.
 docs() {
-    mkdir -p "$target/doc/request_state_core"
-    cargo doc "${everything[@]}" --exclude request-state-mcp-conformance --no-deps
+    cargo doc -p request-state-core --all-features --locked --no-deps
+    cargo doc "${everything[@]}" --exclude request-state-core --exclude request-state-mcp-conformance --no-deps
 }
