@@ -12,6 +12,12 @@ use crate::problem::Problem;
 use crate::reason::Reason;
 use crate::value;
 
+/// The methods whose requests may carry a state and whose results may be `input_required`.
+pub(crate) const METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
+
+/// The protocol version of most requests.
+const CURRENT_VERSION: &str = "2026-07-28";
+
 /// The length of a principal digest, in bytes.
 pub(crate) const PRINCIPAL_LEN: usize = 16;
 
@@ -136,8 +142,8 @@ impl Binding {
             return Err(BindingError::EmptyPrincipal);
         }
         Ok(Self {
-            version: kept(request.version),
-            method: kept(request.method),
+            version: kept(request.version, &[CURRENT_VERSION]),
+            method: kept(request.method, &METHODS),
             anonymous: request.principal.is_none(),
             principal: principal_digest(request.principal),
             request: request_digest(request.params)?,
@@ -169,12 +175,9 @@ impl Binding {
     }
 }
 
-/// The names of most requests, which a binding keeps without an allocation.
-const COMMON: [&str; 4] = ["2026-07-28", "tools/call", "prompts/get", "resources/read"];
-
-/// Returns the name of a version or a method, to be kept.
-fn kept(name: &str) -> Cow<'static, str> {
-    match COMMON.into_iter().find(|common| *common == name) {
+/// Returns `name`, to be kept: without an allocation if it is one of `common`.
+fn kept(name: &str, common: &[&'static str]) -> Cow<'static, str> {
+    match common.iter().find(|common| **common == name) {
         Some(common) => Cow::Borrowed(common),
         None => Cow::Owned(name.to_owned()),
     }

@@ -38,7 +38,7 @@ pub enum RedisStoreError {
     /// The server, or a proxy in front of it, does not identify its process, or the user may not
     /// run `INFO`.
     #[error(
-        "INFO does not show run_id, master_replid and server_time_usec; use Redis 7 or Valkey, allow the \
+        "INFO does not show run_id, server_time_usec, role and master_replid; use Redis 7 or Valkey, allow the \
          user to run INFO, and connect without a proxy that hides them"
     )]
     IdentityHidden,

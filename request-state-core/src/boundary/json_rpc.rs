@@ -3,9 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::sender::Token;
-
-/// The methods whose requests may carry a state and whose results may be `input_required`.
-const METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
+use crate::binding::METHODS;
 
 /// The member of `_meta` that names the protocol version of a request.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";

@@ -50,7 +50,7 @@ else
   local time = clock and string.match(server, '^%d+', clock + 1)
   if not run or not time or not role or not replication then
     return redis.error_reply(
-      'NOIDENTITY INFO does not show run_id, master_replid and server_time_usec')
+      'NOIDENTITY INFO does not show run_id, server_time_usec, role and master_replid')
   end
   -- A replica has the id of its primary, and not all of its history.
   if string.sub(server, role + 1, role + 6) ~= 'master' then
