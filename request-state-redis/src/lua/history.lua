@@ -1,13 +1,13 @@
--- Ends the script where the store does not know what was redeemed.
+-- Ends the script if the store cannot know which tokens were redeemed.
 --
 -- KEYS[1]  the mark of the bucket
 -- ARGV[1]  the limit, in milliseconds: the history must reach back to before it
 --
--- Returns 'forgot' where the mark is missing or names another identity, after setting it anew, and
--- 'young' where the mark is not older than the limit.
+-- Returns 'forgot' if the mark is missing or names another identity, after setting a new one. Returns
+-- 'young' if the mark is not older than the limit.
 
--- The last 16 digits are the birth, in milliseconds. What is before them is the identity: nothing where
--- persistence is trusted, which says nothing of the time before it was.
+-- The last 16 digits are the birth, in milliseconds. The identity comes before them. It is empty if persistence
+-- is trusted, so a mark from the time before names another identity.
 local mark = redis.call('GET', KEYS[1])
 if not mark or string.sub(mark, 1, -17) ~= identity then
   local evicting = evicts()

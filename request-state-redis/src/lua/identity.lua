@@ -1,16 +1,16 @@
--- What every script starts with that reads or writes a mark. It defines:
+-- The first part of every script that reads or writes a mark. It defines:
 --
--- evicts()  an error reply where the server may evict what is kept, and nil where it may not. One that may has
---           perhaps done so: it loses its mark (KEYS[1]), which no entry outlasts
--- identity  the process and its replication ID: the one that a mark names has the whole history
+-- evicts()  returns an error reply if the server may evict entries, and nil if it may not. A server that may has
+--           perhaps done so already, so its mark (KEYS[1]) is deleted first
+-- identity  the process and its replication ID. A server whose identity is the one in the mark has the whole history
 -- now       the time, in milliseconds
 --
--- Neither would do alone. A process that becomes a replica and then a primary again keeps its run_id. A replica
+-- Neither is enough alone. A process that becomes a replica and then a primary again keeps its run_id. A replica
 -- of a cluster that starts from its file and takes over before it knows its primary keeps the replication ID
 -- that the file has.
 --
 -- A connection can outlive an identity: a node that becomes a replica and then a primary again keeps its
--- clients. So it is read here, for each call.
+-- clients. So each call reads the identity anew.
 --
 -- The time is taken from what INFO returns anyway: each call of a command within a script costs a microsecond or two.
 --
@@ -18,7 +18,7 @@
 
 local function info(...)
   local text = redis.pcall('INFO', ...)
-  -- An error where the user may not run INFO.
+  -- An error if the user may not run INFO.
   return type(text) == 'string' and text or ''
 end
 
@@ -52,7 +52,7 @@ else
     return redis.error_reply(
       'NOIDENTITY INFO does not show run_id, server_time_usec, role and master_replid')
   end
-  -- A replica has the id of its primary, and not all of its history.
+  -- A replica has the ID of its primary, but not all of its history.
   if string.sub(server, role + 1, role + 6) ~= 'master' then
     return redis.error_reply('READONLY this is a replica')
   end

@@ -2,7 +2,7 @@
 -- ARGV[1]  the nonce
 -- ARGV[2]  the answer
 --
--- Returns 1, or 0 where the entry is gone or belongs to another nonce.
+-- Returns 1, or 0 if the entry is gone or belongs to another nonce.
 
 local claim = redis.call('GETRANGE', KEYS[1], 0, 63)
 if string.sub(claim, 1, 16) ~= ARGV[1] then return 0 end

@@ -1,8 +1,8 @@
-//! What both examples share: the transfer wizard of the tour as a tool of rmcp, and a client that
-//! answers its questions.
+//! The code that both examples share: the transfer wizard of the tour as an rmcp tool, and a client
+//! that answers its questions.
 //!
-//! The tool knows nothing of tokens, keys or expiry. It writes its state as a plain string, and reads
-//! the string that it wrote; the answers that it gets were asked for.
+//! The tool does not handle tokens, keys or expiry. It writes its state as a plain string and reads
+//! the same string back. It only gets answers to questions that it asked.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,11 +20,11 @@ use serde_json::{Value, json};
 /// The number of the next payment.
 static PAYMENTS: AtomicU64 = AtomicU64::new(1);
 
-/// What the user's device shows. A real server asks whatever issued the code.
+/// The code that the user's device shows. A real server checks it with the service that issued it.
 const CODE: &str = "491773";
 
 /// All that the tool remembers between two rounds: which question is open, and the earlier answers.
-/// The arguments come with every round, and a state opens only beside those for which it was sealed.
+/// The arguments arrive in every round, and a token opens only with the arguments it was sealed for.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "asked", rename_all = "snake_case")]
 enum Wizard {
